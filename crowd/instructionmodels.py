@@ -29,3 +29,26 @@ class Instructions(models.Model):
 
     def __str__(self) -> str:
         return f"{self.stage_id}, version {self.version}"
+
+
+class Picture(models.Model):
+    """A picture that instructions of a project show by its name: `![What it shows](name.png)`.
+
+    It never changes, for versions of instructions name it.
+    """
+
+    project = models.ForeignKey("projects.Project", on_delete=models.CASCADE, related_name="pictures")
+    name = models.CharField(max_length=80)
+    media_type = models.CharField(max_length=20)
+    content = models.BinaryField()
+    sha256 = models.CharField(max_length=64, db_index=True)
+    added_at = models.DateTimeField()
+    added_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["project", "name"], name="picture_name_of_project")]
+
+    def __str__(self) -> str:
+        return self.name

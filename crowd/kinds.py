@@ -32,6 +32,8 @@ class StageConfig(BaseModel):
     advanced: ClassVar[frozenset[str]] = frozenset()
     #: Options that the form of a new project asks for already, besides `instructions`.
     asked_options: ClassVar[tuple[str, ...]] = ()
+    #: `instructions` are Markdown and may show pictures of the project.
+    markdown: ClassVar[bool] = False
 
     @property
     def texts(self) -> Mapping[str, StageTexts]:

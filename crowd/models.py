@@ -10,7 +10,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Coalesce, Greatest
 
 from core.projects.models import Project
-from crowd.instructionmodels import Instructions
+from crowd.instructionmodels import Instructions, Picture
 from crowd.panelmodels import PanelHook, PanelMessage, PanelStudy, PanelSubmission
 from crowd.paymodels import Compensation, EndpointSpender
 
@@ -796,5 +796,5 @@ __all__ = [
     "Assignment", "Claim", "Compensation", "DispatchEpoch", "DispatchHalt", "Endpoint", "EndpointRound",
     "EndpointSpender", "Exclusion", "Group", "Hit", "HitUnit", "Instructions", "LedgerEntry",
     "MarketOperation", "PanelHook", "PanelMessage", "PanelStudy", "PanelSubmission", "PersonMatch",
-    "Recount", "Stage", "StageSource", "Worker", "WorkerMark",
+    "Picture", "Recount", "Stage", "StageSource", "Worker", "WorkerMark",
 ]  # fmt: skip

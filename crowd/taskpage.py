@@ -15,6 +15,7 @@ from csp.decorators import csp_replace
 from django.core import signing
 from django.core.exceptions import BadRequest, SuspiciousOperation
 from django.http import (
+    Http404,
     HttpRequest,
     HttpResponse,
     HttpResponseBase,
@@ -31,10 +32,10 @@ from django.utils.crypto import salted_hmac
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy
-from django.views.decorators.cache import never_cache
+from django.views.decorators.cache import cache_control, never_cache
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 from django_stubs_ext import StrOrPromise
 
 from core.accounts.security import address_of, neighbourhood
@@ -44,9 +45,10 @@ from crowd.adapters import registry
 from crowd.adapters.base import Arrival
 from crowd.errors import TooLongError, WorkRefusedError
 from crowd.kinds import Page, kind_of
-from crowd.models import Assignment, Endpoint, Hit, Stage
+from crowd.models import Assignment, Endpoint, Hit, Picture, Stage
 from crowd.services.arrivals import RETURN_IT, arrive, note_proof, units_of
 from crowd.services.instructions import in_language, language_for, note_language, stage_as_seen
+from crowd.services.pictures import render_instructions
 from crowd.services.responses import REMEMBERED, keep_draft, page_seed, receipt_fields, store_response
 from people.task_foot import foot_of
 from web.languages import keep_language, wanted_languages
@@ -294,9 +296,10 @@ def _page(
         "stage": stage,
         "texts_language": stage.text_language or stage.project.language,
         "units": parts,
-        "instructions": list(
-            dict.fromkeys(page.instructions for page in pages.values() if page.instructions)
-        ),
+        "instructions": [
+            render_instructions(stage, text)
+            for text in dict.fromkeys(page.instructions for page in pages.values() if page.instructions)
+        ],
         "problems": problems,
         "steps": len(units) > 1 and all(page.steps for page in pages.values()),
         "shortcuts": values.get(SHORTCUTS) != "off",
@@ -460,6 +463,16 @@ def _origins(hit: Hit | None) -> list[str]:
     """Origins that may frame the page: of the HIT's endpoint, or of all where there is no such HIT."""
     endpoints = [hit.endpoint] if hit else Endpoint.objects.all()
     return list(dict.fromkeys(str(origin) for each in endpoints for origin in each.form_origins))
+
+
+@require_safe
+@cache_control(private=True, immutable=True, max_age=31_536_000)
+def picture(request: HttpRequest, sha256: str, name: str) -> HttpResponse:
+    """A picture that instructions show; its address has what is in it, so that it never changes."""
+    row = Picture.objects.filter(sha256=sha256, name=name).first()
+    if row is None:
+        raise Http404
+    return HttpResponse(bytes(row.content), content_type=row.media_type)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

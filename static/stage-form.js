@@ -11,6 +11,7 @@
   const ask = async (step) => {
     const entered = new FormData(form);
     entered.set("step", step);
+    entered.delete("picture"); // it is added by its button, and with what is saved
     const answer = await fetch(location.href, {method: "POST", body: entered, redirect: "error"});
     return answer.text();
   };

@@ -61,6 +61,8 @@ _ACTIONS = {
     "webhook.made": "made a webhook",
     "webhook.changed": "changed a webhook",
     "webhook.removed": "removed a webhook",
+    "picture.added": "added a picture of instructions",
+    "picture.removed": "removed a picture of instructions",
     "endpoint.recovered": "compared a marketplace with a restored database",
 }
 

@@ -7,10 +7,13 @@ else a model has is written as TOML.
 import re
 import tomllib
 import types
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from django import forms
+from django.forms.formsets import DELETION_FIELD_NAME, ORDERING_FIELD_NAME
+from django.forms.widgets import Script
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 from pydantic import BaseModel, ValidationError
@@ -43,15 +46,23 @@ class Commas(forms.CharField):
 
 
 class RowsWidget(forms.Widget):
-    """A fieldset for each entry."""
+    """A fieldset for each entry. With a `builder` entries fold, move and go: a number and a box for each say
+    its place and that it goes, as in Django's formsets.
+    """
 
     use_fieldset = True
 
     def __init__(
-        self, inner: Mapping[str, forms.Field], *, mapping: bool, folded: Collection[str] = ()
+        self, inner: Mapping[str, forms.Field], *, mapping: bool, builder: type[Any] | None = None
     ) -> None:
         super().__init__()
-        self.inner, self.mapping, self.folded = inner, mapping, folded
+        self.inner, self.mapping, self.builder = inner, mapping, builder
+
+    @property
+    def media(self) -> forms.Media:
+        """The script that moves entries."""
+        scripts: list[Any] = [Script("rows.js", defer=True)] if self.builder else []
+        return forms.Media(js=scripts)
 
     def id_for_label(self, id_: str) -> str:
         """A group has no single field for its label."""
@@ -70,9 +81,12 @@ class RowsWidget(forms.Widget):
             }
             if all(value is None or value is False for value in row.values()):
                 break
+            if prefix + DELETION_FIELD_NAME in data:
+                continue
             if any(row[key] not in (None, "", False) for key in self._telling()):
-                rows.append(row)
-        return rows
+                place = str(data.get(prefix + ORDERING_FIELD_NAME, ""))
+                rows.append((int(place) if _NUMBER.fullmatch(place) else _MOST, row))
+        return [row for _, row in sorted(rows, key=itemgetter(0))]
 
     def value_omitted_from_data(self, data: Any, files: Any, name: str) -> bool:
         """Left out only where neither form of it was sent."""
@@ -93,6 +107,7 @@ class RowsWidget(forms.Widget):
         spare = 0 if disabled else _SPARE
         widget_rows = [
             {
+                "prefix": f"{name}-{number}-",
                 "cells": [
                     self._render_cell(f"{name}-{number}-", key, field, row.get(key, ""), disabled)
                     for key, field in self.inner.items()
@@ -107,7 +122,8 @@ class RowsWidget(forms.Widget):
                 "rows": widget_rows,
                 "filled": len(rows),
                 "pairs": self.mapping,
-                "folds": bool(self.folded),
+                "builder": self.builder and not disabled,
+                "folds": bool(self.builder),
             },
         )
 
@@ -119,10 +135,13 @@ class RowsWidget(forms.Widget):
         if value == "" and field.initial is not None and isinstance(field, _SAYS_ALWAYS):
             value = field.initial
         widget = field.widget.render(own, field.prepare_value(value), attrs)
-        return {
-            "id": f"id_{own}", "label": field.label, "help": field.help_text, "widget": widget,
-            "folded": key in self.folded,
-        }  # fmt: skip
+        cell = {"id": f"id_{own}", "label": field.label, "help": field.help_text, "widget": widget}
+        if self.builder:
+            cell |= {
+                "folded": key in self.builder.advanced,
+                "types": " ".join(self.builder.types.get(key, ())),
+            }
+        return cell
 
     def _rows(self, value: Any) -> list[dict[str, Any]] | None:
         if not value:
@@ -150,10 +169,10 @@ class Rows(forms.Field):
         *,
         mapping: bool,
         read: Any,
-        folded: Collection[str] = (),
+        builder: type[Any] | None = None,
         **options: Any,
     ) -> None:
-        super().__init__(widget=RowsWidget(inner, mapping=mapping, folded=folded), **options)
+        super().__init__(widget=RowsWidget(inner, mapping=mapping, builder=builder), **options)
         self.inner, self.mapping, self._read = inner, mapping, read
 
     def prepare_value(self, value: Any) -> Any:
@@ -233,6 +252,37 @@ class Lines(forms.CharField):
         if text.startswith("["):
             return _toml_value(text)
         return [line.strip() for line in text.splitlines() if line.strip()] if text else ABSENT
+
+
+class ListsByName(forms.CharField):
+    """A table of lists of texts: `name = text | text` in each line, or TOML where texts have such signs."""
+
+    widget = forms.Textarea(attrs={"rows": 2, "class": "lines"})
+
+    def prepare_value(self, value: Any) -> Any:
+        """The stored table as text."""
+        if not isinstance(value, Mapping):
+            return value
+        if any(re.search(r"[=|\[\n]", text) for name, texts in value.items() for text in (name, *texts)):
+            return "\n".join(explain.pairs(value))
+        return "\n".join(f"{name} = {' | '.join(texts)}" for name, texts in value.items())
+
+    def to_python(self, value: Any) -> Any:
+        """The table."""
+        if isinstance(value, Mapping):
+            return value
+        text = str(super().to_python(value) or "").strip()
+        if "[" in text:
+            return _toml(text)
+        table = {}
+        for line in filter(None, map(str.strip, text.splitlines())):
+            name, equals, texts = line.partition("=")
+            if not equals:
+                raise forms.ValidationError(
+                    f'"{line}" has no "=": write name = value, or name = value | value.'
+                )
+            table[name.strip()] = [each.strip() for each in texts.split("|")]
+        return table or ABSENT
 
 
 class Toml(forms.CharField):
@@ -322,8 +372,10 @@ def _field(name: str, info: FieldInfo) -> forms.Field:  # noqa: PLR0911, PLR0912
     inside = _inside(base)
     if isinstance(inside, type) and issubclass(inside, BaseModel):
         rows = _required_choices(fields_of(inside), inside)
-        folded: frozenset[str] = getattr(inside, "advanced", frozenset())
-        return Rows(rows, mapping=False, read=lambda text: _read(text, table=False), folded=folded, **options)
+        builder = inside if hasattr(inside, "advanced") else None
+        return Rows(
+            rows, mapping=False, read=lambda text: _read(text, table=False), builder=builder, **options
+        )
     if _is_list(base) and _plain_types(inside) <= {int, float, str}:
         options["help_text"] = f"{options['help_text']} With commas between.".strip()
         return Commas(**options)
@@ -335,6 +387,8 @@ def _field(name: str, info: FieldInfo) -> forms.Field:  # noqa: PLR0911, PLR0912
         return Rows(
             key_and_value(value_field), mapping=True, read=lambda text: _read(text, table=True), **options
         )
+    if table and value is not None and _is_list_of_texts(value):
+        return ListsByName(**options)
     how = 'In TOML: "key" = "value", one in each line.' if table else "In TOML."
     options["help_text"] = f"{options['help_text']} {how}".strip()
     return Toml(table=table, **options)

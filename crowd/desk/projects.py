@@ -24,8 +24,10 @@ from crowd.desk.agreement import agreements_of
 from crowd.desk.forms import CopyForm, MemberForm, ProjectForm
 from crowd.desk.overview import HEADS, draw_funnel
 from crowd.desk.tables import EVENTS, MEMBERS, PROJECTS
+from crowd.models import Picture
 from crowd.selectors import work_lists
 from crowd.selectors.project_pace import end_of, pay_of
+from crowd.services import pictures
 from crowd.services import stages as closing
 from crowd.services.copies import copy_project
 from web.access import ProjectAccess, Role, for_members, on_project
@@ -355,7 +357,21 @@ def of_project(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
         copy_form=CopyForm(auto_id="copy_%s") if may_make_projects(access.user) else None,
         members=members_of(access),
         sections=overview.settings_sections(access.user, access.project, request),
+        pictures=access.project.pictures.defer("content").order_by("name"),
     )
+
+
+@require_POST
+@on_project(Role.MANAGER)
+def remove_picture(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpResponse:
+    """Remove a picture that no instructions show."""
+    picture = get_object_or_404(Picture.objects.defer("content"), project=access.project, pk=pk)
+
+    def remove() -> str:
+        pictures.remove_picture(picture=picture, actor=access.user)
+        return f"{picture.name} is removed."
+
+    return run_action(request, remove, "desk:settings", access.project.slug)
 
 
 @require_safe

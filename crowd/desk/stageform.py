@@ -5,9 +5,12 @@ from copy import copy
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import count
+from pathlib import PurePath
 from typing import Any, cast
 
 from django import forms
+from django.core.files.uploadedfile import UploadedFile
+from django.http import QueryDict
 from django.utils.text import slugify
 from pydantic import BaseModel, ValidationError
 
@@ -15,10 +18,12 @@ from core.money import cents, entered_cents
 from core.projects.models import Project
 from crowd.desk import modelform
 from crowd.desk.languageform import PREFIX, LanguageFields, LanguagePart
+from crowd.errors import CrowdError
 from crowd.kinds import Listing, StageConfig, StageKind, kind_named, made_listing
 from crowd.models import Endpoint, Stage
 from crowd.rights import usable_endpoints
 from crowd.selectors.stage_status import allotted_cents, over_budget
+from crowd.services.pictures import MOST_BYTES, add_picture, missing_pictures, pictures_in
 from crowd.services.publication import PER, Estimate, Terms, estimate
 from crowd.services.stages import FIXED_ONCE_OPENED, has_fixed_terms, is_made, listing_of
 from crowd.sources import is_unpaid
@@ -105,6 +110,7 @@ def follow_entered(form: forms.Form, listing: Listing, *, texts: str, copies: st
 _TASK, _CONFIG, _MADE = "task.", "config.", "made."
 #: The option that may change while people work; it has versions.
 _INSTRUCTIONS = f"{_CONFIG}instructions"
+_PICTURE = "picture"
 _RULES = (
     "Rules that all must hold; none: everybody. Country: codes such as US, DE, with In or NotIn. Approval "
     "rate, in percent, and approved count: whole numbers. Passed: Exists, and the short name of a training."
@@ -209,6 +215,14 @@ class StageForm(RevisedForm, forms.Form):
             others, budget = allotted_cents(self.project, without=stage), self.project.budget_cents
             help_text = f"The other stages have {amount(others)} of the project's {amount(budget)}."
             self.fields["budget"].help_text += f" {help_text}"
+        if kind.config.markdown:
+            self.fields[_PICTURE] = forms.FileField(
+                required=False,
+                label="Picture",
+                help_text=f"PNG, JPEG, GIF or WebP, at most {MOST_BYTES // 1000} kB. It comes to the end of "
+                "the instructions: move it, and write what it shows.",
+                widget=forms.FileInput(attrs={"accept": "image/png,image/jpeg,image/gif,image/webp"}),
+            )
         if stage:
             self.shows(stage, (name for name in COLUMNS if budgets or name != "budget_cents"))
         stored = stage.config.get(LANGUAGES, {}) if stage else {}
@@ -253,18 +267,26 @@ class StageForm(RevisedForm, forms.Form):
         """Fields under their headings; folded are those that have good values already."""
         config = self._options()
         rare = [name for name in config if name.removeprefix(_CONFIG) in self.kind.config.advanced]
-        texts = [name for name in self.fields if name.startswith(_TASK) or name == _INSTRUCTIONS]
+        texts = [name for name in self.fields if name.startswith(_TASK) or name in (_INSTRUCTIONS, _PICTURE)]
         asked = [name for name in config if name not in (*rare, *texts)]
-        yield self._group("What is asked", (*_FIRST, *asked, *_LAST))
+        # What is as wide as the form comes last, so that the others stand in pairs.
+        wide = [name for name in asked if self[name].use_fieldset]
+        narrow = [name for name in asked if name not in wide]
+        yield self._group("What is asked", (*_FIRST, *narrow, *_LAST, *wide))
         yield self._group("People and pay", _PEOPLE)
         # Of a stage with fixed terms, texts are what may still change.
-        yield self._group("Texts for workers", texts, folded=not self.fixed)
+        yield self._group("Texts for workers", texts, folded=not self.fixed and not self.adds_picture)
         if self.languages.model is not None:
             named = [self[name] for name in self.fields if name.startswith(PREFIX)]
             yield Group("In other languages", named, folded=True, languages=self.languages)
         for heading, names in _FOLDED:
             yield self._group(heading, names, folded=True)
         yield self._group("Rare options", (*rare, *_ADVANCED), folded=True)
+
+    @property
+    def adds_picture(self) -> bool:
+        """It was sent for the picture that comes with it: nothing else is stored."""
+        return self.is_bound and self.data.get("step") == _PICTURE
 
     def _options(self) -> list[str]:
         """Fields of the kind's options, but for their texts in further languages."""
@@ -362,10 +384,36 @@ class StageForm(RevisedForm, forms.Form):
         except ValidationError as error:
             modelform.add_errors(self, error, StageFields, data)
             return cleaned
+        if self.project and self.kind.config.markdown:
+            self._check_pictures(self.project)
         if not self.errors:
             self._columns = stage_columns(fields, cleaned["endpoint"])
             self.slug = fields.slug
         return cleaned
+
+    def _check_pictures(self, project: Project) -> None:
+        if absent := missing_pictures(project, pictures_in(self.cleaned_data.get(_INSTRUCTIONS) or "")):
+            self.add_error(
+                _INSTRUCTIONS, f"The project has no picture {absent[0]}. Add it below, or take it out."
+            )
+
+    def take_picture(self, file: UploadedFile[Any] | None, actor: Any) -> None:
+        """Add a picture to the project, and to the end of the instructions that were entered."""
+        assert self.project is not None
+        assert isinstance(self.data, QueryDict)
+        try:
+            if file is None:
+                raise CrowdError("Choose a file first.")
+            content = file.read()
+            picture = add_picture(project=self.project, name=file.name or "", content=content, actor=actor)
+        except CrowdError as error:
+            self.full_clean()
+            self.add_error(_PICTURE, str(error))
+            return
+        entered = self.data.copy()
+        text = f"{entered.get(_INSTRUCTIONS, '')}\n\n![{PurePath(picture.name).stem}]({picture.name})"
+        entered[_INSTRUCTIONS] = text.strip()
+        self.data = entered
 
     def _free_slug(self, title: str) -> str:
         """A short name made of the title, or of the kind where it has no Latin letters, that no stage has."""

@@ -127,6 +127,8 @@ def new(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
         terms=preset.terms if preset else None,
     )
 
+    _take_picture(request, form)
+
     def make() -> Stage:
         terms = {"kind": name, **form.columns()}
         return stages.create_stage(project=access.project, slug=form.slug, actor=access.user, **terms)
@@ -154,6 +156,8 @@ def edit(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
     form = form_for(
         access.stage, request.POST or None, budgets=access.owns and _may_change_budget(access.stage)
     )
+
+    _take_picture(request, form)
 
     def change() -> Stage:
         stages.change_stage(stage=access.stage, changes=form.columns(), actor=access.user, seen=form.seen)
@@ -199,7 +203,14 @@ def _warn(request: HttpRequest, text: str) -> None:
 
 def _only_looks(request: HttpRequest) -> bool:
     """The cost or the worker's page is asked for: nothing is stored."""
-    return request.method == "POST" and request.POST.get("step") in ("cost", "preview", "language")
+    return request.method == "POST" and request.POST.get("step") in ("cost", "preview", "language", "picture")
+
+
+def _take_picture(request: HttpRequest, form: StageForm) -> None:
+    """Take the picture that a form has or asks for; with cost and preview none is sent."""
+    file = request.FILES.get("picture")
+    if "picture" in form.fields and (form.adds_picture or file is not None):
+        form.take_picture(file, request.user)
 
 
 def _look(
@@ -212,7 +223,8 @@ def _look(
 
 
 def _form(request: HttpRequest, access: ProjectAccess, form: StageForm) -> HttpResponseBase:
-    status = 409 if form.conflict else 422 if form.is_bound and not form.is_valid() else 200
+    wrong = form.is_bound and not form.is_valid() and not _only_looks(request)
+    status = 409 if form.conflict else 422 if wrong else 200
     page = show(
         request,
         "stage_form.html",

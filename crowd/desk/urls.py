@@ -66,6 +66,7 @@ urlpatterns = [
     path(f"{_P}members/", projects.members, name="members"),
     path(f"{_P}members/set/", projects.set_member, name="set_member"),
     path(f"{_P}members/<int:user>/remove/", projects.remove_member, name="remove_member"),
+    path(f"{_P}pictures/<int:pk>/remove/", projects.remove_picture, name="remove_picture"),
     path(f"{_P}new-stage/", stages.new, name="new_stage"),
     path(_S, stages.stage, name="stage"),
     path(f"{_S}live/", stages.live, name="live"),

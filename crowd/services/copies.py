@@ -7,7 +7,8 @@ from django.db import transaction
 
 from core.projects.models import Project
 from core.projects.services import create_project
-from crowd.models import Stage
+from crowd.models import Picture, Stage
+from crowd.services.pictures import add_picture, pictures_of
 from crowd.services.sources import TERMS, SourcePlan, set_sources
 from crowd.services.stages import create_stage
 from crowd.sources import source_rows
@@ -29,6 +30,8 @@ def copy_stage(
     at = project or stage.project
     slugs = set(Stage.objects.filter(project=at).values_list("slug", flat=True))
     columns["apart_from"] = [name for name in stage.apart_from if name in slugs]
+    for picture in Picture.objects.filter(project=stage.project, name__in=pictures_of(stage)):
+        add_picture(project=at, name=picture.name, content=bytes(picture.content), actor=actor)
     stage_copy = create_stage(project=at, slug=slug, actor=actor, **columns)
     plans = [
         SourcePlan(row.endpoint, **{name: getattr(row, name) for name in TERMS}) for row in source_rows(stage)

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from crowd.kinds import StageConfig, config_of
 from crowd.models import Assignment, Instructions, Stage
+from crowd.services.pictures import missing_pictures, pictures_of
 from crowd.study.reader import complete_config
 from crowd.texts import LANGUAGES, is_extended
 from web.languages import first_language, name_of
@@ -77,8 +78,10 @@ def note_language(assignment: Assignment, wanted: Sequence[str]) -> None:
 
 
 def list_missing_texts(stage: Stage) -> Iterator[str]:
-    """What is missing in which of a stage's languages, in sentences."""
+    """What is missing in which of a stage's languages, and pictures that are, in sentences."""
     yield from missing_sentences(config_of(stage), stage.project.language)
+    for name in missing_pictures(stage.project, pictures_of(stage)):
+        yield f"The project has no picture {name}, which the instructions show: people read its words."
 
 
 def missing_sentences(config: StageConfig, own_language: str) -> Iterator[str]:

@@ -126,6 +126,8 @@ CREATE TABLE "crowd_panelsubmission" ("id" integer NOT NULL PRIMARY KEY AUTOINCR
 -- next statement
 CREATE TABLE "crowd_personmatch" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "kinds" text NOT NULL CHECK ((JSON_VALID("kinds") OR "kinds" IS NULL)), "verdict" varchar(9) NOT NULL, "found_at" datetime NOT NULL, "decided_at" datetime NULL, "decided_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "first_id" bigint NOT NULL REFERENCES "crowd_worker" ("id") DEFERRABLE INITIALLY DEFERRED, "project_id" bigint NOT NULL REFERENCES "projects_project" ("id") DEFERRABLE INITIALLY DEFERRED, "second_id" bigint NOT NULL REFERENCES "crowd_worker" ("id") DEFERRABLE INITIALLY DEFERRED, CONSTRAINT "matched_once_in_project" UNIQUE ("project_id", "first_id", "second_id"), CONSTRAINT "match_in_order" CHECK ("first_id" < ("second_id")))
 -- next statement
+CREATE TABLE "crowd_picture" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "name" varchar(80) NOT NULL, "media_type" varchar(20) NOT NULL, "content" BLOB NOT NULL, "sha256" varchar(64) NOT NULL, "added_at" datetime NOT NULL, "added_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "project_id" bigint NOT NULL REFERENCES "projects_project" ("id") DEFERRABLE INITIALLY DEFERRED, CONSTRAINT "picture_name_of_project" UNIQUE ("project_id", "name"))
+-- next statement
 CREATE TABLE "crowd_recount" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "why" varchar(200) NOT NULL, "assignment_id" bigint NOT NULL REFERENCES "crowd_assignment" ("id") DEFERRABLE INITIALLY DEFERRED, "stage_id" bigint NOT NULL REFERENCES "crowd_stage" ("id") DEFERRABLE INITIALLY DEFERRED)
 -- next statement
 CREATE TABLE "crowd_stage" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "slug" varchar(80) NOT NULL, "title" varchar(200) NOT NULL, "kind" varchar(40) NOT NULL, "config" text NOT NULL CHECK ((JSON_VALID("config") OR "config" IS NULL)), "status" varchar(6) NOT NULL, "seed" bigint NOT NULL, "task_title" varchar(128) NOT NULL, "task_description" varchar(2000) NOT NULL, "task_keywords" varchar(1000) NOT NULL, "reward_cents" integer unsigned NOT NULL CHECK ("reward_cents" >= 0), "redundancy" integer unsigned NOT NULL CHECK ("redundancy" >= 0), "units_per_hit" integer unsigned NOT NULL CHECK ("units_per_hit" >= 0), "checks_per_hit" integer unsigned NOT NULL CHECK ("checks_per_hit" >= 0), "max_hits_per_worker" integer unsigned NULL CHECK ("max_hits_per_worker" >= 0), "work_seconds" integer unsigned NOT NULL CHECK ("work_seconds" >= 0), "open_seconds" integer unsigned NOT NULL CHECK ("open_seconds" >= 0), "auto_approve_seconds" integer unsigned NOT NULL CHECK ("auto_approve_seconds" >= 0), "eligibility" text NOT NULL CHECK ((JSON_VALID("eligibility") OR "eligibility" IS NULL)), "approve_at_once" bool NOT NULL, "hold_failed_checks" bool NOT NULL, "budget_cents" bigint NOT NULL, "reserved_cents" bigint NOT NULL, "spent_cents" bigint NOT NULL, "armed_cents" bigint NOT NULL, "created_at" datetime NOT NULL, "opened_at" datetime NULL, "planner" char(32) NULL, "planner_until" datetime NULL, "endpoint_id" bigint NOT NULL REFERENCES "crowd_endpoint" ("id") DEFERRABLE INITIALLY DEFERRED, "project_id" bigint NOT NULL REFERENCES "projects_project" ("id") DEFERRABLE INITIALLY DEFERRED, "settled_until" datetime NULL, "apart_from" text NOT NULL CHECK ((JSON_VALID("apart_from") OR "apart_from" IS NULL)), "expected_seconds" integer unsigned NULL CHECK ("expected_seconds" >= 0), "opened_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "instructions_version" integer unsigned DEFAULT 1 NOT NULL CHECK ("instructions_version" >= 0), CONSTRAINT "stage_slug_in_project" UNIQUE ("project_id", "slug"), CONSTRAINT "stage_budget_never_passed" CHECK (("budget_cents" >= ("reserved_cents" + "spent_cents") AND "reserved_cents" >= 0 AND "spent_cents" >= 0)), CONSTRAINT "stage_asks_for_somebody" CHECK (("redundancy" >= 1 AND "units_per_hit" >= 1)))
@@ -916,885 +918,893 @@ INSERT INTO "auth_permission" VALUES(275,69,'delete_instructions','Can delete in
 -- next statement
 INSERT INTO "auth_permission" VALUES(276,69,'view_instructions','Can view instructions')
 -- next statement
-INSERT INTO "auth_permission" VALUES(277,70,'add_corpus','Can add corpus')
+INSERT INTO "auth_permission" VALUES(277,70,'add_picture','Can add picture')
 -- next statement
-INSERT INTO "auth_permission" VALUES(278,70,'change_corpus','Can change corpus')
+INSERT INTO "auth_permission" VALUES(278,70,'change_picture','Can change picture')
 -- next statement
-INSERT INTO "auth_permission" VALUES(279,70,'delete_corpus','Can delete corpus')
+INSERT INTO "auth_permission" VALUES(279,70,'delete_picture','Can delete picture')
 -- next statement
-INSERT INTO "auth_permission" VALUES(280,70,'view_corpus','Can view corpus')
+INSERT INTO "auth_permission" VALUES(280,70,'view_picture','Can view picture')
 -- next statement
-INSERT INTO "auth_permission" VALUES(281,71,'add_index','Can add index')
+INSERT INTO "auth_permission" VALUES(281,71,'add_corpus','Can add corpus')
 -- next statement
-INSERT INTO "auth_permission" VALUES(282,71,'change_index','Can change index')
+INSERT INTO "auth_permission" VALUES(282,71,'change_corpus','Can change corpus')
 -- next statement
-INSERT INTO "auth_permission" VALUES(283,71,'delete_index','Can delete index')
+INSERT INTO "auth_permission" VALUES(283,71,'delete_corpus','Can delete corpus')
 -- next statement
-INSERT INTO "auth_permission" VALUES(284,71,'view_index','Can view index')
+INSERT INTO "auth_permission" VALUES(284,71,'view_corpus','Can view corpus')
 -- next statement
-INSERT INTO "auth_permission" VALUES(285,72,'add_passage','Can add passage')
+INSERT INTO "auth_permission" VALUES(285,72,'add_index','Can add index')
 -- next statement
-INSERT INTO "auth_permission" VALUES(286,72,'change_passage','Can change passage')
+INSERT INTO "auth_permission" VALUES(286,72,'change_index','Can change index')
 -- next statement
-INSERT INTO "auth_permission" VALUES(287,72,'delete_passage','Can delete passage')
+INSERT INTO "auth_permission" VALUES(287,72,'delete_index','Can delete index')
 -- next statement
-INSERT INTO "auth_permission" VALUES(288,72,'view_passage','Can view passage')
+INSERT INTO "auth_permission" VALUES(288,72,'view_index','Can view index')
 -- next statement
-INSERT INTO "auth_permission" VALUES(289,73,'add_wordnetwork','Can add word network')
+INSERT INTO "auth_permission" VALUES(289,73,'add_passage','Can add passage')
 -- next statement
-INSERT INTO "auth_permission" VALUES(290,73,'change_wordnetwork','Can change word network')
+INSERT INTO "auth_permission" VALUES(290,73,'change_passage','Can change passage')
 -- next statement
-INSERT INTO "auth_permission" VALUES(291,73,'delete_wordnetwork','Can delete word network')
+INSERT INTO "auth_permission" VALUES(291,73,'delete_passage','Can delete passage')
 -- next statement
-INSERT INTO "auth_permission" VALUES(292,73,'view_wordnetwork','Can view word network')
+INSERT INTO "auth_permission" VALUES(292,73,'view_passage','Can view passage')
 -- next statement
-INSERT INTO "auth_permission" VALUES(293,74,'add_consenttext','Can add consent text')
+INSERT INTO "auth_permission" VALUES(293,74,'add_wordnetwork','Can add word network')
 -- next statement
-INSERT INTO "auth_permission" VALUES(294,74,'change_consenttext','Can change consent text')
+INSERT INTO "auth_permission" VALUES(294,74,'change_wordnetwork','Can change word network')
 -- next statement
-INSERT INTO "auth_permission" VALUES(295,74,'delete_consenttext','Can delete consent text')
+INSERT INTO "auth_permission" VALUES(295,74,'delete_wordnetwork','Can delete word network')
 -- next statement
-INSERT INTO "auth_permission" VALUES(296,74,'view_consenttext','Can view consent text')
+INSERT INTO "auth_permission" VALUES(296,74,'view_wordnetwork','Can view word network')
 -- next statement
-INSERT INTO "auth_permission" VALUES(297,75,'add_guest','Can add guest')
+INSERT INTO "auth_permission" VALUES(297,75,'add_consenttext','Can add consent text')
 -- next statement
-INSERT INTO "auth_permission" VALUES(298,75,'change_guest','Can change guest')
+INSERT INTO "auth_permission" VALUES(298,75,'change_consenttext','Can change consent text')
 -- next statement
-INSERT INTO "auth_permission" VALUES(299,75,'delete_guest','Can delete guest')
+INSERT INTO "auth_permission" VALUES(299,75,'delete_consenttext','Can delete consent text')
 -- next statement
-INSERT INTO "auth_permission" VALUES(300,75,'view_guest','Can view guest')
+INSERT INTO "auth_permission" VALUES(300,75,'view_consenttext','Can view consent text')
 -- next statement
-INSERT INTO "auth_permission" VALUES(301,76,'add_studylink','Can add study link')
+INSERT INTO "auth_permission" VALUES(301,76,'add_guest','Can add guest')
 -- next statement
-INSERT INTO "auth_permission" VALUES(302,76,'change_studylink','Can change study link')
+INSERT INTO "auth_permission" VALUES(302,76,'change_guest','Can change guest')
 -- next statement
-INSERT INTO "auth_permission" VALUES(303,76,'delete_studylink','Can delete study link')
+INSERT INTO "auth_permission" VALUES(303,76,'delete_guest','Can delete guest')
 -- next statement
-INSERT INTO "auth_permission" VALUES(304,76,'view_studylink','Can view study link')
+INSERT INTO "auth_permission" VALUES(304,76,'view_guest','Can view guest')
 -- next statement
-INSERT INTO "auth_permission" VALUES(305,77,'add_rosterrow','Can add roster row')
+INSERT INTO "auth_permission" VALUES(305,77,'add_studylink','Can add study link')
 -- next statement
-INSERT INTO "auth_permission" VALUES(306,77,'change_rosterrow','Can change roster row')
+INSERT INTO "auth_permission" VALUES(306,77,'change_studylink','Can change study link')
 -- next statement
-INSERT INTO "auth_permission" VALUES(307,77,'delete_rosterrow','Can delete roster row')
+INSERT INTO "auth_permission" VALUES(307,77,'delete_studylink','Can delete study link')
 -- next statement
-INSERT INTO "auth_permission" VALUES(308,77,'view_rosterrow','Can view roster row')
+INSERT INTO "auth_permission" VALUES(308,77,'view_studylink','Can view study link')
 -- next statement
-INSERT INTO "auth_permission" VALUES(309,78,'add_visit','Can add visit')
+INSERT INTO "auth_permission" VALUES(309,78,'add_rosterrow','Can add roster row')
 -- next statement
-INSERT INTO "auth_permission" VALUES(310,78,'change_visit','Can change visit')
+INSERT INTO "auth_permission" VALUES(310,78,'change_rosterrow','Can change roster row')
 -- next statement
-INSERT INTO "auth_permission" VALUES(311,78,'delete_visit','Can delete visit')
+INSERT INTO "auth_permission" VALUES(311,78,'delete_rosterrow','Can delete roster row')
 -- next statement
-INSERT INTO "auth_permission" VALUES(312,78,'view_visit','Can view visit')
+INSERT INTO "auth_permission" VALUES(312,78,'view_rosterrow','Can view roster row')
 -- next statement
-INSERT INTO "auth_permission" VALUES(313,79,'add_notice','Can add notice')
+INSERT INTO "auth_permission" VALUES(313,79,'add_visit','Can add visit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(314,79,'change_notice','Can change notice')
+INSERT INTO "auth_permission" VALUES(314,79,'change_visit','Can change visit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(315,79,'delete_notice','Can delete notice')
+INSERT INTO "auth_permission" VALUES(315,79,'delete_visit','Can delete visit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(316,79,'view_notice','Can view notice')
+INSERT INTO "auth_permission" VALUES(316,79,'view_visit','Can view visit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(317,80,'add_letter','Can add letter')
+INSERT INTO "auth_permission" VALUES(317,80,'add_notice','Can add notice')
 -- next statement
-INSERT INTO "auth_permission" VALUES(318,80,'change_letter','Can change letter')
+INSERT INTO "auth_permission" VALUES(318,80,'change_notice','Can change notice')
 -- next statement
-INSERT INTO "auth_permission" VALUES(319,80,'delete_letter','Can delete letter')
+INSERT INTO "auth_permission" VALUES(319,80,'delete_notice','Can delete notice')
 -- next statement
-INSERT INTO "auth_permission" VALUES(320,80,'view_letter','Can view letter')
+INSERT INTO "auth_permission" VALUES(320,80,'view_notice','Can view notice')
 -- next statement
-INSERT INTO "auth_permission" VALUES(321,81,'add_wish','Can add wish')
+INSERT INTO "auth_permission" VALUES(321,81,'add_letter','Can add letter')
 -- next statement
-INSERT INTO "auth_permission" VALUES(322,81,'change_wish','Can change wish')
+INSERT INTO "auth_permission" VALUES(322,81,'change_letter','Can change letter')
 -- next statement
-INSERT INTO "auth_permission" VALUES(323,81,'delete_wish','Can delete wish')
+INSERT INTO "auth_permission" VALUES(323,81,'delete_letter','Can delete letter')
 -- next statement
-INSERT INTO "auth_permission" VALUES(324,81,'view_wish','Can view wish')
+INSERT INTO "auth_permission" VALUES(324,81,'view_letter','Can view letter')
 -- next statement
-INSERT INTO "auth_permission" VALUES(325,82,'add_noticereading','Can add notice reading')
+INSERT INTO "auth_permission" VALUES(325,82,'add_wish','Can add wish')
 -- next statement
-INSERT INTO "auth_permission" VALUES(326,82,'change_noticereading','Can change notice reading')
+INSERT INTO "auth_permission" VALUES(326,82,'change_wish','Can change wish')
 -- next statement
-INSERT INTO "auth_permission" VALUES(327,82,'delete_noticereading','Can delete notice reading')
+INSERT INTO "auth_permission" VALUES(327,82,'delete_wish','Can delete wish')
 -- next statement
-INSERT INTO "auth_permission" VALUES(328,82,'view_noticereading','Can view notice reading')
+INSERT INTO "auth_permission" VALUES(328,82,'view_wish','Can view wish')
 -- next statement
-INSERT INTO "auth_permission" VALUES(329,83,'add_apitoken','Can add api token')
+INSERT INTO "auth_permission" VALUES(329,83,'add_noticereading','Can add notice reading')
 -- next statement
-INSERT INTO "auth_permission" VALUES(330,83,'change_apitoken','Can change api token')
+INSERT INTO "auth_permission" VALUES(330,83,'change_noticereading','Can change notice reading')
 -- next statement
-INSERT INTO "auth_permission" VALUES(331,83,'delete_apitoken','Can delete api token')
+INSERT INTO "auth_permission" VALUES(331,83,'delete_noticereading','Can delete notice reading')
 -- next statement
-INSERT INTO "auth_permission" VALUES(332,83,'view_apitoken','Can view api token')
+INSERT INTO "auth_permission" VALUES(332,83,'view_noticereading','Can view notice reading')
 -- next statement
-INSERT INTO "auth_permission" VALUES(333,84,'add_idempotencyrecord','Can add idempotency record')
+INSERT INTO "auth_permission" VALUES(333,84,'add_apitoken','Can add api token')
 -- next statement
-INSERT INTO "auth_permission" VALUES(334,84,'change_idempotencyrecord','Can change idempotency record')
+INSERT INTO "auth_permission" VALUES(334,84,'change_apitoken','Can change api token')
 -- next statement
-INSERT INTO "auth_permission" VALUES(335,84,'delete_idempotencyrecord','Can delete idempotency record')
+INSERT INTO "auth_permission" VALUES(335,84,'delete_apitoken','Can delete api token')
 -- next statement
-INSERT INTO "auth_permission" VALUES(336,84,'view_idempotencyrecord','Can view idempotency record')
+INSERT INTO "auth_permission" VALUES(336,84,'view_apitoken','Can view api token')
 -- next statement
-INSERT INTO "auth_permission" VALUES(337,85,'add_project','Can add project')
+INSERT INTO "auth_permission" VALUES(337,85,'add_idempotencyrecord','Can add idempotency record')
 -- next statement
-INSERT INTO "auth_permission" VALUES(338,85,'change_project','Can change project')
+INSERT INTO "auth_permission" VALUES(338,85,'change_idempotencyrecord','Can change idempotency record')
 -- next statement
-INSERT INTO "auth_permission" VALUES(339,85,'delete_project','Can delete project')
+INSERT INTO "auth_permission" VALUES(339,85,'delete_idempotencyrecord','Can delete idempotency record')
 -- next statement
-INSERT INTO "auth_permission" VALUES(340,85,'view_project','Can view project')
+INSERT INTO "auth_permission" VALUES(340,85,'view_idempotencyrecord','Can view idempotency record')
 -- next statement
-INSERT INTO "auth_permission" VALUES(341,86,'add_membership','Can add membership')
+INSERT INTO "auth_permission" VALUES(341,86,'add_project','Can add project')
 -- next statement
-INSERT INTO "auth_permission" VALUES(342,86,'change_membership','Can change membership')
+INSERT INTO "auth_permission" VALUES(342,86,'change_project','Can change project')
 -- next statement
-INSERT INTO "auth_permission" VALUES(343,86,'delete_membership','Can delete membership')
+INSERT INTO "auth_permission" VALUES(343,86,'delete_project','Can delete project')
 -- next statement
-INSERT INTO "auth_permission" VALUES(344,86,'view_membership','Can view membership')
+INSERT INTO "auth_permission" VALUES(344,86,'view_project','Can view project')
 -- next statement
-INSERT INTO "auth_permission" VALUES(345,87,'add_event','Can add event')
+INSERT INTO "auth_permission" VALUES(345,87,'add_membership','Can add membership')
 -- next statement
-INSERT INTO "auth_permission" VALUES(346,87,'change_event','Can change event')
+INSERT INTO "auth_permission" VALUES(346,87,'change_membership','Can change membership')
 -- next statement
-INSERT INTO "auth_permission" VALUES(347,87,'delete_event','Can delete event')
+INSERT INTO "auth_permission" VALUES(347,87,'delete_membership','Can delete membership')
 -- next statement
-INSERT INTO "auth_permission" VALUES(348,87,'view_event','Can view event')
+INSERT INTO "auth_permission" VALUES(348,87,'view_membership','Can view membership')
 -- next statement
-INSERT INTO "auth_permission" VALUES(349,88,'add_webhook','Can add webhook')
+INSERT INTO "auth_permission" VALUES(349,88,'add_event','Can add event')
 -- next statement
-INSERT INTO "auth_permission" VALUES(350,88,'change_webhook','Can change webhook')
+INSERT INTO "auth_permission" VALUES(350,88,'change_event','Can change event')
 -- next statement
-INSERT INTO "auth_permission" VALUES(351,88,'delete_webhook','Can delete webhook')
+INSERT INTO "auth_permission" VALUES(351,88,'delete_event','Can delete event')
 -- next statement
-INSERT INTO "auth_permission" VALUES(352,88,'view_webhook','Can view webhook')
+INSERT INTO "auth_permission" VALUES(352,88,'view_event','Can view event')
 -- next statement
-INSERT INTO "auth_permission" VALUES(353,89,'add_webhookmark','Can add webhook mark')
+INSERT INTO "auth_permission" VALUES(353,89,'add_webhook','Can add webhook')
 -- next statement
-INSERT INTO "auth_permission" VALUES(354,89,'change_webhookmark','Can change webhook mark')
+INSERT INTO "auth_permission" VALUES(354,89,'change_webhook','Can change webhook')
 -- next statement
-INSERT INTO "auth_permission" VALUES(355,89,'delete_webhookmark','Can delete webhook mark')
+INSERT INTO "auth_permission" VALUES(355,89,'delete_webhook','Can delete webhook')
 -- next statement
-INSERT INTO "auth_permission" VALUES(356,89,'view_webhookmark','Can view webhook mark')
+INSERT INTO "auth_permission" VALUES(356,89,'view_webhook','Can view webhook')
 -- next statement
-INSERT INTO "auth_permission" VALUES(357,90,'add_webhookmessage','Can add webhook message')
+INSERT INTO "auth_permission" VALUES(357,90,'add_webhookmark','Can add webhook mark')
 -- next statement
-INSERT INTO "auth_permission" VALUES(358,90,'change_webhookmessage','Can change webhook message')
+INSERT INTO "auth_permission" VALUES(358,90,'change_webhookmark','Can change webhook mark')
 -- next statement
-INSERT INTO "auth_permission" VALUES(359,90,'delete_webhookmessage','Can delete webhook message')
+INSERT INTO "auth_permission" VALUES(359,90,'delete_webhookmark','Can delete webhook mark')
 -- next statement
-INSERT INTO "auth_permission" VALUES(360,90,'view_webhookmessage','Can view webhook message')
+INSERT INTO "auth_permission" VALUES(360,90,'view_webhookmark','Can view webhook mark')
 -- next statement
-INSERT INTO "auth_permission" VALUES(361,91,'add_webhookattempt','Can add webhook attempt')
+INSERT INTO "auth_permission" VALUES(361,91,'add_webhookmessage','Can add webhook message')
 -- next statement
-INSERT INTO "auth_permission" VALUES(362,91,'change_webhookattempt','Can change webhook attempt')
+INSERT INTO "auth_permission" VALUES(362,91,'change_webhookmessage','Can change webhook message')
 -- next statement
-INSERT INTO "auth_permission" VALUES(363,91,'delete_webhookattempt','Can delete webhook attempt')
+INSERT INTO "auth_permission" VALUES(363,91,'delete_webhookmessage','Can delete webhook message')
 -- next statement
-INSERT INTO "auth_permission" VALUES(364,91,'view_webhookattempt','Can view webhook attempt')
+INSERT INTO "auth_permission" VALUES(364,91,'view_webhookmessage','Can view webhook message')
 -- next statement
-INSERT INTO "auth_permission" VALUES(365,92,'add_auditprogress','Can add audit progress')
+INSERT INTO "auth_permission" VALUES(365,92,'add_webhookattempt','Can add webhook attempt')
 -- next statement
-INSERT INTO "auth_permission" VALUES(366,92,'change_auditprogress','Can change audit progress')
+INSERT INTO "auth_permission" VALUES(366,92,'change_webhookattempt','Can change webhook attempt')
 -- next statement
-INSERT INTO "auth_permission" VALUES(367,92,'delete_auditprogress','Can delete audit progress')
+INSERT INTO "auth_permission" VALUES(367,92,'delete_webhookattempt','Can delete webhook attempt')
 -- next statement
-INSERT INTO "auth_permission" VALUES(368,92,'view_auditprogress','Can view audit progress')
+INSERT INTO "auth_permission" VALUES(368,92,'view_webhookattempt','Can view webhook attempt')
 -- next statement
-INSERT INTO "auth_permission" VALUES(369,93,'add_auditchain','Can add audit chain')
+INSERT INTO "auth_permission" VALUES(369,93,'add_auditprogress','Can add audit progress')
 -- next statement
-INSERT INTO "auth_permission" VALUES(370,93,'change_auditchain','Can change audit chain')
+INSERT INTO "auth_permission" VALUES(370,93,'change_auditprogress','Can change audit progress')
 -- next statement
-INSERT INTO "auth_permission" VALUES(371,93,'delete_auditchain','Can delete audit chain')
+INSERT INTO "auth_permission" VALUES(371,93,'delete_auditprogress','Can delete audit progress')
 -- next statement
-INSERT INTO "auth_permission" VALUES(372,93,'view_auditchain','Can view audit chain')
+INSERT INTO "auth_permission" VALUES(372,93,'view_auditprogress','Can view audit progress')
 -- next statement
-INSERT INTO "auth_permission" VALUES(373,94,'add_auditcheckpoint','Can add audit checkpoint')
+INSERT INTO "auth_permission" VALUES(373,94,'add_auditchain','Can add audit chain')
 -- next statement
-INSERT INTO "auth_permission" VALUES(374,94,'change_auditcheckpoint','Can change audit checkpoint')
+INSERT INTO "auth_permission" VALUES(374,94,'change_auditchain','Can change audit chain')
 -- next statement
-INSERT INTO "auth_permission" VALUES(375,94,'delete_auditcheckpoint','Can delete audit checkpoint')
+INSERT INTO "auth_permission" VALUES(375,94,'delete_auditchain','Can delete audit chain')
 -- next statement
-INSERT INTO "auth_permission" VALUES(376,94,'view_auditcheckpoint','Can view audit checkpoint')
+INSERT INTO "auth_permission" VALUES(376,94,'view_auditchain','Can view audit chain')
 -- next statement
-INSERT INTO "auth_permission" VALUES(377,95,'add_auditlink','Can add audit link')
+INSERT INTO "auth_permission" VALUES(377,95,'add_auditcheckpoint','Can add audit checkpoint')
 -- next statement
-INSERT INTO "auth_permission" VALUES(378,95,'change_auditlink','Can change audit link')
+INSERT INTO "auth_permission" VALUES(378,95,'change_auditcheckpoint','Can change audit checkpoint')
 -- next statement
-INSERT INTO "auth_permission" VALUES(379,95,'delete_auditlink','Can delete audit link')
+INSERT INTO "auth_permission" VALUES(379,95,'delete_auditcheckpoint','Can delete audit checkpoint')
 -- next statement
-INSERT INTO "auth_permission" VALUES(380,95,'view_auditlink','Can view audit link')
+INSERT INTO "auth_permission" VALUES(380,95,'view_auditcheckpoint','Can view audit checkpoint')
 -- next statement
-INSERT INTO "auth_permission" VALUES(381,96,'add_testclock','Can add test clock')
+INSERT INTO "auth_permission" VALUES(381,96,'add_auditlink','Can add audit link')
 -- next statement
-INSERT INTO "auth_permission" VALUES(382,96,'change_testclock','Can change test clock')
+INSERT INTO "auth_permission" VALUES(382,96,'change_auditlink','Can change audit link')
 -- next statement
-INSERT INTO "auth_permission" VALUES(383,96,'delete_testclock','Can delete test clock')
+INSERT INTO "auth_permission" VALUES(383,96,'delete_auditlink','Can delete audit link')
 -- next statement
-INSERT INTO "auth_permission" VALUES(384,96,'view_testclock','Can view test clock')
+INSERT INTO "auth_permission" VALUES(384,96,'view_auditlink','Can view audit link')
 -- next statement
-INSERT INTO "auth_permission" VALUES(385,97,'add_invitation','Can add invitation')
+INSERT INTO "auth_permission" VALUES(385,97,'add_testclock','Can add test clock')
 -- next statement
-INSERT INTO "auth_permission" VALUES(386,97,'change_invitation','Can change invitation')
+INSERT INTO "auth_permission" VALUES(386,97,'change_testclock','Can change test clock')
 -- next statement
-INSERT INTO "auth_permission" VALUES(387,97,'delete_invitation','Can delete invitation')
+INSERT INTO "auth_permission" VALUES(387,97,'delete_testclock','Can delete test clock')
 -- next statement
-INSERT INTO "auth_permission" VALUES(388,97,'view_invitation','Can view invitation')
+INSERT INTO "auth_permission" VALUES(388,97,'view_testclock','Can view test clock')
 -- next statement
-INSERT INTO "auth_permission" VALUES(389,98,'add_requester','Can add requester')
+INSERT INTO "auth_permission" VALUES(389,98,'add_invitation','Can add invitation')
 -- next statement
-INSERT INTO "auth_permission" VALUES(390,98,'change_requester','Can change requester')
+INSERT INTO "auth_permission" VALUES(390,98,'change_invitation','Can change invitation')
 -- next statement
-INSERT INTO "auth_permission" VALUES(391,98,'delete_requester','Can delete requester')
+INSERT INTO "auth_permission" VALUES(391,98,'delete_invitation','Can delete invitation')
 -- next statement
-INSERT INTO "auth_permission" VALUES(392,98,'view_requester','Can view requester')
+INSERT INTO "auth_permission" VALUES(392,98,'view_invitation','Can view invitation')
 -- next statement
-INSERT INTO "auth_permission" VALUES(393,99,'add_hittype','Can add hit type')
+INSERT INTO "auth_permission" VALUES(393,99,'add_requester','Can add requester')
 -- next statement
-INSERT INTO "auth_permission" VALUES(394,99,'change_hittype','Can change hit type')
+INSERT INTO "auth_permission" VALUES(394,99,'change_requester','Can change requester')
 -- next statement
-INSERT INTO "auth_permission" VALUES(395,99,'delete_hittype','Can delete hit type')
+INSERT INTO "auth_permission" VALUES(395,99,'delete_requester','Can delete requester')
 -- next statement
-INSERT INTO "auth_permission" VALUES(396,99,'view_hittype','Can view hit type')
+INSERT INTO "auth_permission" VALUES(396,99,'view_requester','Can view requester')
 -- next statement
-INSERT INTO "auth_permission" VALUES(397,100,'add_hit','Can add hit')
+INSERT INTO "auth_permission" VALUES(397,100,'add_hittype','Can add hit type')
 -- next statement
-INSERT INTO "auth_permission" VALUES(398,100,'change_hit','Can change hit')
+INSERT INTO "auth_permission" VALUES(398,100,'change_hittype','Can change hit type')
 -- next statement
-INSERT INTO "auth_permission" VALUES(399,100,'delete_hit','Can delete hit')
+INSERT INTO "auth_permission" VALUES(399,100,'delete_hittype','Can delete hit type')
 -- next statement
-INSERT INTO "auth_permission" VALUES(400,100,'view_hit','Can view hit')
+INSERT INTO "auth_permission" VALUES(400,100,'view_hittype','Can view hit type')
 -- next statement
-INSERT INTO "auth_permission" VALUES(401,101,'add_place','Can add place')
+INSERT INTO "auth_permission" VALUES(401,101,'add_hit','Can add hit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(402,101,'change_place','Can change place')
+INSERT INTO "auth_permission" VALUES(402,101,'change_hit','Can change hit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(403,101,'delete_place','Can delete place')
+INSERT INTO "auth_permission" VALUES(403,101,'delete_hit','Can delete hit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(404,101,'view_place','Can view place')
+INSERT INTO "auth_permission" VALUES(404,101,'view_hit','Can view hit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(405,102,'add_qualificationtype','Can add qualification type')
+INSERT INTO "auth_permission" VALUES(405,102,'add_place','Can add place')
 -- next statement
-INSERT INTO "auth_permission" VALUES(406,102,'change_qualificationtype','Can change qualification type')
+INSERT INTO "auth_permission" VALUES(406,102,'change_place','Can change place')
 -- next statement
-INSERT INTO "auth_permission" VALUES(407,102,'delete_qualificationtype','Can delete qualification type')
+INSERT INTO "auth_permission" VALUES(407,102,'delete_place','Can delete place')
 -- next statement
-INSERT INTO "auth_permission" VALUES(408,102,'view_qualificationtype','Can view qualification type')
+INSERT INTO "auth_permission" VALUES(408,102,'view_place','Can view place')
 -- next statement
-INSERT INTO "auth_permission" VALUES(409,103,'add_chaos','Can add chaos')
+INSERT INTO "auth_permission" VALUES(409,103,'add_qualificationtype','Can add qualification type')
 -- next statement
-INSERT INTO "auth_permission" VALUES(410,103,'change_chaos','Can change chaos')
+INSERT INTO "auth_permission" VALUES(410,103,'change_qualificationtype','Can change qualification type')
 -- next statement
-INSERT INTO "auth_permission" VALUES(411,103,'delete_chaos','Can delete chaos')
+INSERT INTO "auth_permission" VALUES(411,103,'delete_qualificationtype','Can delete qualification type')
 -- next statement
-INSERT INTO "auth_permission" VALUES(412,103,'view_chaos','Can view chaos')
+INSERT INTO "auth_permission" VALUES(412,103,'view_qualificationtype','Can view qualification type')
 -- next statement
-INSERT INTO "auth_permission" VALUES(413,104,'add_calllog','Can add call log')
+INSERT INTO "auth_permission" VALUES(413,104,'add_chaos','Can add chaos')
 -- next statement
-INSERT INTO "auth_permission" VALUES(414,104,'change_calllog','Can change call log')
+INSERT INTO "auth_permission" VALUES(414,104,'change_chaos','Can change chaos')
 -- next statement
-INSERT INTO "auth_permission" VALUES(415,104,'delete_calllog','Can delete call log')
+INSERT INTO "auth_permission" VALUES(415,104,'delete_chaos','Can delete chaos')
 -- next statement
-INSERT INTO "auth_permission" VALUES(416,104,'view_calllog','Can view call log')
+INSERT INTO "auth_permission" VALUES(416,104,'view_chaos','Can view chaos')
 -- next statement
-INSERT INTO "auth_permission" VALUES(417,105,'add_tokenuse','Can add token use')
+INSERT INTO "auth_permission" VALUES(417,105,'add_calllog','Can add call log')
 -- next statement
-INSERT INTO "auth_permission" VALUES(418,105,'change_tokenuse','Can change token use')
+INSERT INTO "auth_permission" VALUES(418,105,'change_calllog','Can change call log')
 -- next statement
-INSERT INTO "auth_permission" VALUES(419,105,'delete_tokenuse','Can delete token use')
+INSERT INTO "auth_permission" VALUES(419,105,'delete_calllog','Can delete call log')
 -- next statement
-INSERT INTO "auth_permission" VALUES(420,105,'view_tokenuse','Can view token use')
+INSERT INTO "auth_permission" VALUES(420,105,'view_calllog','Can view call log')
 -- next statement
-INSERT INTO "auth_permission" VALUES(421,106,'add_worker','Can add worker')
+INSERT INTO "auth_permission" VALUES(421,106,'add_tokenuse','Can add token use')
 -- next statement
-INSERT INTO "auth_permission" VALUES(422,106,'change_worker','Can change worker')
+INSERT INTO "auth_permission" VALUES(422,106,'change_tokenuse','Can change token use')
 -- next statement
-INSERT INTO "auth_permission" VALUES(423,106,'delete_worker','Can delete worker')
+INSERT INTO "auth_permission" VALUES(423,106,'delete_tokenuse','Can delete token use')
 -- next statement
-INSERT INTO "auth_permission" VALUES(424,106,'view_worker','Can view worker')
+INSERT INTO "auth_permission" VALUES(424,106,'view_tokenuse','Can view token use')
 -- next statement
-INSERT INTO "auth_permission" VALUES(425,107,'add_holding','Can add holding')
+INSERT INTO "auth_permission" VALUES(425,107,'add_worker','Can add worker')
 -- next statement
-INSERT INTO "auth_permission" VALUES(426,107,'change_holding','Can change holding')
+INSERT INTO "auth_permission" VALUES(426,107,'change_worker','Can change worker')
 -- next statement
-INSERT INTO "auth_permission" VALUES(427,107,'delete_holding','Can delete holding')
+INSERT INTO "auth_permission" VALUES(427,107,'delete_worker','Can delete worker')
 -- next statement
-INSERT INTO "auth_permission" VALUES(428,107,'view_holding','Can view holding')
+INSERT INTO "auth_permission" VALUES(428,107,'view_worker','Can view worker')
 -- next statement
-INSERT INTO "auth_permission" VALUES(429,108,'add_qualificationgrant','Can add qualification grant')
+INSERT INTO "auth_permission" VALUES(429,108,'add_holding','Can add holding')
 -- next statement
-INSERT INTO "auth_permission" VALUES(430,108,'change_qualificationgrant','Can change qualification grant')
+INSERT INTO "auth_permission" VALUES(430,108,'change_holding','Can change holding')
 -- next statement
-INSERT INTO "auth_permission" VALUES(431,108,'delete_qualificationgrant','Can delete qualification grant')
+INSERT INTO "auth_permission" VALUES(431,108,'delete_holding','Can delete holding')
 -- next statement
-INSERT INTO "auth_permission" VALUES(432,108,'view_qualificationgrant','Can view qualification grant')
+INSERT INTO "auth_permission" VALUES(432,108,'view_holding','Can view holding')
 -- next statement
-INSERT INTO "auth_permission" VALUES(433,109,'add_message','Can add message')
+INSERT INTO "auth_permission" VALUES(433,109,'add_qualificationgrant','Can add qualification grant')
 -- next statement
-INSERT INTO "auth_permission" VALUES(434,109,'change_message','Can change message')
+INSERT INTO "auth_permission" VALUES(434,109,'change_qualificationgrant','Can change qualification grant')
 -- next statement
-INSERT INTO "auth_permission" VALUES(435,109,'delete_message','Can delete message')
+INSERT INTO "auth_permission" VALUES(435,109,'delete_qualificationgrant','Can delete qualification grant')
 -- next statement
-INSERT INTO "auth_permission" VALUES(436,109,'view_message','Can view message')
+INSERT INTO "auth_permission" VALUES(436,109,'view_qualificationgrant','Can view qualification grant')
 -- next statement
-INSERT INTO "auth_permission" VALUES(437,110,'add_ledgerentry','Can add ledger entry')
+INSERT INTO "auth_permission" VALUES(437,110,'add_message','Can add message')
 -- next statement
-INSERT INTO "auth_permission" VALUES(438,110,'change_ledgerentry','Can change ledger entry')
+INSERT INTO "auth_permission" VALUES(438,110,'change_message','Can change message')
 -- next statement
-INSERT INTO "auth_permission" VALUES(439,110,'delete_ledgerentry','Can delete ledger entry')
+INSERT INTO "auth_permission" VALUES(439,110,'delete_message','Can delete message')
 -- next statement
-INSERT INTO "auth_permission" VALUES(440,110,'view_ledgerentry','Can view ledger entry')
+INSERT INTO "auth_permission" VALUES(440,110,'view_message','Can view message')
 -- next statement
-INSERT INTO "auth_permission" VALUES(441,111,'add_bonus','Can add bonus')
+INSERT INTO "auth_permission" VALUES(441,111,'add_ledgerentry','Can add ledger entry')
 -- next statement
-INSERT INTO "auth_permission" VALUES(442,111,'change_bonus','Can change bonus')
+INSERT INTO "auth_permission" VALUES(442,111,'change_ledgerentry','Can change ledger entry')
 -- next statement
-INSERT INTO "auth_permission" VALUES(443,111,'delete_bonus','Can delete bonus')
+INSERT INTO "auth_permission" VALUES(443,111,'delete_ledgerentry','Can delete ledger entry')
 -- next statement
-INSERT INTO "auth_permission" VALUES(444,111,'view_bonus','Can view bonus')
+INSERT INTO "auth_permission" VALUES(444,111,'view_ledgerentry','Can view ledger entry')
 -- next statement
-INSERT INTO "auth_permission" VALUES(445,112,'add_block','Can add block')
+INSERT INTO "auth_permission" VALUES(445,112,'add_bonus','Can add bonus')
 -- next statement
-INSERT INTO "auth_permission" VALUES(446,112,'change_block','Can change block')
+INSERT INTO "auth_permission" VALUES(446,112,'change_bonus','Can change bonus')
 -- next statement
-INSERT INTO "auth_permission" VALUES(447,112,'delete_block','Can delete block')
+INSERT INTO "auth_permission" VALUES(447,112,'delete_bonus','Can delete bonus')
 -- next statement
-INSERT INTO "auth_permission" VALUES(448,112,'view_block','Can view block')
+INSERT INTO "auth_permission" VALUES(448,112,'view_bonus','Can view bonus')
 -- next statement
-INSERT INTO "auth_permission" VALUES(449,113,'add_accesskey','Can add access key')
+INSERT INTO "auth_permission" VALUES(449,113,'add_block','Can add block')
 -- next statement
-INSERT INTO "auth_permission" VALUES(450,113,'change_accesskey','Can change access key')
+INSERT INTO "auth_permission" VALUES(450,113,'change_block','Can change block')
 -- next statement
-INSERT INTO "auth_permission" VALUES(451,113,'delete_accesskey','Can delete access key')
+INSERT INTO "auth_permission" VALUES(451,113,'delete_block','Can delete block')
 -- next statement
-INSERT INTO "auth_permission" VALUES(452,113,'view_accesskey','Can view access key')
+INSERT INTO "auth_permission" VALUES(452,113,'view_block','Can view block')
 -- next statement
-INSERT INTO "auth_permission" VALUES(453,114,'add_batch','Can add batch')
+INSERT INTO "auth_permission" VALUES(453,114,'add_accesskey','Can add access key')
 -- next statement
-INSERT INTO "auth_permission" VALUES(454,114,'change_batch','Can change batch')
+INSERT INTO "auth_permission" VALUES(454,114,'change_accesskey','Can change access key')
 -- next statement
-INSERT INTO "auth_permission" VALUES(455,114,'delete_batch','Can delete batch')
+INSERT INTO "auth_permission" VALUES(455,114,'delete_accesskey','Can delete access key')
 -- next statement
-INSERT INTO "auth_permission" VALUES(456,114,'view_batch','Can view batch')
+INSERT INTO "auth_permission" VALUES(456,114,'view_accesskey','Can view access key')
 -- next statement
-INSERT INTO "auth_permission" VALUES(457,115,'add_batchtask','Can add batch task')
+INSERT INTO "auth_permission" VALUES(457,115,'add_batch','Can add batch')
 -- next statement
-INSERT INTO "auth_permission" VALUES(458,115,'change_batchtask','Can change batch task')
+INSERT INTO "auth_permission" VALUES(458,115,'change_batch','Can change batch')
 -- next statement
-INSERT INTO "auth_permission" VALUES(459,115,'delete_batchtask','Can delete batch task')
+INSERT INTO "auth_permission" VALUES(459,115,'delete_batch','Can delete batch')
 -- next statement
-INSERT INTO "auth_permission" VALUES(460,115,'view_batchtask','Can view batch task')
+INSERT INTO "auth_permission" VALUES(460,115,'view_batch','Can view batch')
 -- next statement
-INSERT INTO "auth_permission" VALUES(461,116,'add_deposit','Can add deposit')
+INSERT INTO "auth_permission" VALUES(461,116,'add_batchtask','Can add batch task')
 -- next statement
-INSERT INTO "auth_permission" VALUES(462,116,'change_deposit','Can change deposit')
+INSERT INTO "auth_permission" VALUES(462,116,'change_batchtask','Can change batch task')
 -- next statement
-INSERT INTO "auth_permission" VALUES(463,116,'delete_deposit','Can delete deposit')
+INSERT INTO "auth_permission" VALUES(463,116,'delete_batchtask','Can delete batch task')
 -- next statement
-INSERT INTO "auth_permission" VALUES(464,116,'view_deposit','Can view deposit')
+INSERT INTO "auth_permission" VALUES(464,116,'view_batchtask','Can view batch task')
 -- next statement
-INSERT INTO "auth_permission" VALUES(465,117,'add_invoice','Can add invoice')
+INSERT INTO "auth_permission" VALUES(465,117,'add_deposit','Can add deposit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(466,117,'change_invoice','Can change invoice')
+INSERT INTO "auth_permission" VALUES(466,117,'change_deposit','Can change deposit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(467,117,'delete_invoice','Can delete invoice')
+INSERT INTO "auth_permission" VALUES(467,117,'delete_deposit','Can delete deposit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(468,117,'view_invoice','Can view invoice')
+INSERT INTO "auth_permission" VALUES(468,117,'view_deposit','Can view deposit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(469,118,'add_letter','Can add letter')
+INSERT INTO "auth_permission" VALUES(469,118,'add_invoice','Can add invoice')
 -- next statement
-INSERT INTO "auth_permission" VALUES(470,118,'change_letter','Can change letter')
+INSERT INTO "auth_permission" VALUES(470,118,'change_invoice','Can change invoice')
 -- next statement
-INSERT INTO "auth_permission" VALUES(471,118,'delete_letter','Can delete letter')
+INSERT INTO "auth_permission" VALUES(471,118,'delete_invoice','Can delete invoice')
 -- next statement
-INSERT INTO "auth_permission" VALUES(472,118,'view_letter','Can view letter')
+INSERT INTO "auth_permission" VALUES(472,118,'view_invoice','Can view invoice')
 -- next statement
-INSERT INTO "auth_permission" VALUES(473,119,'add_payable','Can add payable')
+INSERT INTO "auth_permission" VALUES(473,119,'add_letter','Can add letter')
 -- next statement
-INSERT INTO "auth_permission" VALUES(474,119,'change_payable','Can change payable')
+INSERT INTO "auth_permission" VALUES(474,119,'change_letter','Can change letter')
 -- next statement
-INSERT INTO "auth_permission" VALUES(475,119,'delete_payable','Can delete payable')
+INSERT INTO "auth_permission" VALUES(475,119,'delete_letter','Can delete letter')
 -- next statement
-INSERT INTO "auth_permission" VALUES(476,119,'view_payable','Can view payable')
+INSERT INTO "auth_permission" VALUES(476,119,'view_letter','Can view letter')
 -- next statement
-INSERT INTO "auth_permission" VALUES(477,120,'add_policyaction','Can add policy action')
+INSERT INTO "auth_permission" VALUES(477,120,'add_payable','Can add payable')
 -- next statement
-INSERT INTO "auth_permission" VALUES(478,120,'change_policyaction','Can change policy action')
+INSERT INTO "auth_permission" VALUES(478,120,'change_payable','Can change payable')
 -- next statement
-INSERT INTO "auth_permission" VALUES(479,120,'delete_policyaction','Can delete policy action')
+INSERT INTO "auth_permission" VALUES(479,120,'delete_payable','Can delete payable')
 -- next statement
-INSERT INTO "auth_permission" VALUES(480,120,'view_policyaction','Can view policy action')
+INSERT INTO "auth_permission" VALUES(480,120,'view_payable','Can view payable')
 -- next statement
-INSERT INTO "auth_permission" VALUES(481,121,'add_policyresult','Can add policy result')
+INSERT INTO "auth_permission" VALUES(481,121,'add_policyaction','Can add policy action')
 -- next statement
-INSERT INTO "auth_permission" VALUES(482,121,'change_policyresult','Can change policy result')
+INSERT INTO "auth_permission" VALUES(482,121,'change_policyaction','Can change policy action')
 -- next statement
-INSERT INTO "auth_permission" VALUES(483,121,'delete_policyresult','Can delete policy result')
+INSERT INTO "auth_permission" VALUES(483,121,'delete_policyaction','Can delete policy action')
 -- next statement
-INSERT INTO "auth_permission" VALUES(484,121,'view_policyresult','Can view policy result')
+INSERT INTO "auth_permission" VALUES(484,121,'view_policyaction','Can view policy action')
 -- next statement
-INSERT INTO "auth_permission" VALUES(485,122,'add_qualificationrequest','Can add qualification request')
+INSERT INTO "auth_permission" VALUES(485,122,'add_policyresult','Can add policy result')
 -- next statement
-INSERT INTO "auth_permission" VALUES(486,122,'change_qualificationrequest','Can change qualification request')
+INSERT INTO "auth_permission" VALUES(486,122,'change_policyresult','Can change policy result')
 -- next statement
-INSERT INTO "auth_permission" VALUES(487,122,'delete_qualificationrequest','Can delete qualification request')
+INSERT INTO "auth_permission" VALUES(487,122,'delete_policyresult','Can delete policy result')
 -- next statement
-INSERT INTO "auth_permission" VALUES(488,122,'view_qualificationrequest','Can view qualification request')
+INSERT INTO "auth_permission" VALUES(488,122,'view_policyresult','Can view policy result')
 -- next statement
-INSERT INTO "auth_permission" VALUES(489,123,'add_queue','Can add queue')
+INSERT INTO "auth_permission" VALUES(489,123,'add_qualificationrequest','Can add qualification request')
 -- next statement
-INSERT INTO "auth_permission" VALUES(490,123,'change_queue','Can change queue')
+INSERT INTO "auth_permission" VALUES(490,123,'change_qualificationrequest','Can change qualification request')
 -- next statement
-INSERT INTO "auth_permission" VALUES(491,123,'delete_queue','Can delete queue')
+INSERT INTO "auth_permission" VALUES(491,123,'delete_qualificationrequest','Can delete qualification request')
 -- next statement
-INSERT INTO "auth_permission" VALUES(492,123,'view_queue','Can view queue')
+INSERT INTO "auth_permission" VALUES(492,123,'view_qualificationrequest','Can view qualification request')
 -- next statement
-INSERT INTO "auth_permission" VALUES(493,124,'add_queuedevent','Can add queued event')
+INSERT INTO "auth_permission" VALUES(493,124,'add_queue','Can add queue')
 -- next statement
-INSERT INTO "auth_permission" VALUES(494,124,'change_queuedevent','Can change queued event')
+INSERT INTO "auth_permission" VALUES(494,124,'change_queue','Can change queue')
 -- next statement
-INSERT INTO "auth_permission" VALUES(495,124,'delete_queuedevent','Can delete queued event')
+INSERT INTO "auth_permission" VALUES(495,124,'delete_queue','Can delete queue')
 -- next statement
-INSERT INTO "auth_permission" VALUES(496,124,'view_queuedevent','Can view queued event')
+INSERT INTO "auth_permission" VALUES(496,124,'view_queue','Can view queue')
 -- next statement
-INSERT INTO "auth_permission" VALUES(497,125,'add_rating','Can add rating')
+INSERT INTO "auth_permission" VALUES(497,125,'add_queuedevent','Can add queued event')
 -- next statement
-INSERT INTO "auth_permission" VALUES(498,125,'change_rating','Can change rating')
+INSERT INTO "auth_permission" VALUES(498,125,'change_queuedevent','Can change queued event')
 -- next statement
-INSERT INTO "auth_permission" VALUES(499,125,'delete_rating','Can delete rating')
+INSERT INTO "auth_permission" VALUES(499,125,'delete_queuedevent','Can delete queued event')
 -- next statement
-INSERT INTO "auth_permission" VALUES(500,125,'view_rating','Can view rating')
+INSERT INTO "auth_permission" VALUES(500,125,'view_queuedevent','Can view queued event')
 -- next statement
-INSERT INTO "auth_permission" VALUES(501,126,'add_template','Can add template')
+INSERT INTO "auth_permission" VALUES(501,126,'add_rating','Can add rating')
 -- next statement
-INSERT INTO "auth_permission" VALUES(502,126,'change_template','Can change template')
+INSERT INTO "auth_permission" VALUES(502,126,'change_rating','Can change rating')
 -- next statement
-INSERT INTO "auth_permission" VALUES(503,126,'delete_template','Can delete template')
+INSERT INTO "auth_permission" VALUES(503,126,'delete_rating','Can delete rating')
 -- next statement
-INSERT INTO "auth_permission" VALUES(504,126,'view_template','Can view template')
+INSERT INTO "auth_permission" VALUES(504,126,'view_rating','Can view rating')
 -- next statement
-INSERT INTO "auth_permission" VALUES(505,127,'add_activity','Can add activity')
+INSERT INTO "auth_permission" VALUES(505,127,'add_template','Can add template')
 -- next statement
-INSERT INTO "auth_permission" VALUES(506,127,'change_activity','Can change activity')
+INSERT INTO "auth_permission" VALUES(506,127,'change_template','Can change template')
 -- next statement
-INSERT INTO "auth_permission" VALUES(507,127,'delete_activity','Can delete activity')
+INSERT INTO "auth_permission" VALUES(507,127,'delete_template','Can delete template')
 -- next statement
-INSERT INTO "auth_permission" VALUES(508,127,'view_activity','Can view activity')
+INSERT INTO "auth_permission" VALUES(508,127,'view_template','Can view template')
 -- next statement
-INSERT INTO "auth_permission" VALUES(509,128,'add_refusedcalls','Can add refused calls')
+INSERT INTO "auth_permission" VALUES(509,128,'add_activity','Can add activity')
 -- next statement
-INSERT INTO "auth_permission" VALUES(510,128,'change_refusedcalls','Can change refused calls')
+INSERT INTO "auth_permission" VALUES(510,128,'change_activity','Can change activity')
 -- next statement
-INSERT INTO "auth_permission" VALUES(511,128,'delete_refusedcalls','Can delete refused calls')
+INSERT INTO "auth_permission" VALUES(511,128,'delete_activity','Can delete activity')
 -- next statement
-INSERT INTO "auth_permission" VALUES(512,128,'view_refusedcalls','Can view refused calls')
+INSERT INTO "auth_permission" VALUES(512,128,'view_activity','Can view activity')
 -- next statement
-INSERT INTO "auth_permission" VALUES(513,129,'add_signedwrite','Can add signed write')
+INSERT INTO "auth_permission" VALUES(513,129,'add_refusedcalls','Can add refused calls')
 -- next statement
-INSERT INTO "auth_permission" VALUES(514,129,'change_signedwrite','Can change signed write')
+INSERT INTO "auth_permission" VALUES(514,129,'change_refusedcalls','Can change refused calls')
 -- next statement
-INSERT INTO "auth_permission" VALUES(515,129,'delete_signedwrite','Can delete signed write')
+INSERT INTO "auth_permission" VALUES(515,129,'delete_refusedcalls','Can delete refused calls')
 -- next statement
-INSERT INTO "auth_permission" VALUES(516,129,'view_signedwrite','Can view signed write')
+INSERT INTO "auth_permission" VALUES(516,129,'view_refusedcalls','Can view refused calls')
 -- next statement
-INSERT INTO "auth_permission" VALUES(517,130,'add_keyalert','Can add key alert')
+INSERT INTO "auth_permission" VALUES(517,130,'add_signedwrite','Can add signed write')
 -- next statement
-INSERT INTO "auth_permission" VALUES(518,130,'change_keyalert','Can change key alert')
+INSERT INTO "auth_permission" VALUES(518,130,'change_signedwrite','Can change signed write')
 -- next statement
-INSERT INTO "auth_permission" VALUES(519,130,'delete_keyalert','Can delete key alert')
+INSERT INTO "auth_permission" VALUES(519,130,'delete_signedwrite','Can delete signed write')
 -- next statement
-INSERT INTO "auth_permission" VALUES(520,130,'view_keyalert','Can view key alert')
+INSERT INTO "auth_permission" VALUES(520,130,'view_signedwrite','Can view signed write')
 -- next statement
-INSERT INTO "auth_permission" VALUES(521,131,'add_payeedetails','Can add payee details')
+INSERT INTO "auth_permission" VALUES(521,131,'add_keyalert','Can add key alert')
 -- next statement
-INSERT INTO "auth_permission" VALUES(522,131,'change_payeedetails','Can change payee details')
+INSERT INTO "auth_permission" VALUES(522,131,'change_keyalert','Can change key alert')
 -- next statement
-INSERT INTO "auth_permission" VALUES(523,131,'delete_payeedetails','Can delete payee details')
+INSERT INTO "auth_permission" VALUES(523,131,'delete_keyalert','Can delete key alert')
 -- next statement
-INSERT INTO "auth_permission" VALUES(524,131,'view_payeedetails','Can view payee details')
+INSERT INTO "auth_permission" VALUES(524,131,'view_keyalert','Can view key alert')
 -- next statement
-INSERT INTO "auth_permission" VALUES(525,132,'add_payout','Can add payout')
+INSERT INTO "auth_permission" VALUES(525,132,'add_payeedetails','Can add payee details')
 -- next statement
-INSERT INTO "auth_permission" VALUES(526,132,'change_payout','Can change payout')
+INSERT INTO "auth_permission" VALUES(526,132,'change_payeedetails','Can change payee details')
 -- next statement
-INSERT INTO "auth_permission" VALUES(527,132,'delete_payout','Can delete payout')
+INSERT INTO "auth_permission" VALUES(527,132,'delete_payeedetails','Can delete payee details')
 -- next statement
-INSERT INTO "auth_permission" VALUES(528,132,'view_payout','Can view payout')
+INSERT INTO "auth_permission" VALUES(528,132,'view_payeedetails','Can view payee details')
 -- next statement
-INSERT INTO "auth_permission" VALUES(529,133,'add_payoutline','Can add payout line')
+INSERT INTO "auth_permission" VALUES(529,133,'add_payout','Can add payout')
 -- next statement
-INSERT INTO "auth_permission" VALUES(530,133,'change_payoutline','Can change payout line')
+INSERT INTO "auth_permission" VALUES(530,133,'change_payout','Can change payout')
 -- next statement
-INSERT INTO "auth_permission" VALUES(531,133,'delete_payoutline','Can delete payout line')
+INSERT INTO "auth_permission" VALUES(531,133,'delete_payout','Can delete payout')
 -- next statement
-INSERT INTO "auth_permission" VALUES(532,133,'view_payoutline','Can view payout line')
+INSERT INTO "auth_permission" VALUES(532,133,'view_payout','Can view payout')
 -- next statement
-INSERT INTO "auth_permission" VALUES(533,134,'add_payoutpart','Can add payout part')
+INSERT INTO "auth_permission" VALUES(533,134,'add_payoutline','Can add payout line')
 -- next statement
-INSERT INTO "auth_permission" VALUES(534,134,'change_payoutpart','Can change payout part')
+INSERT INTO "auth_permission" VALUES(534,134,'change_payoutline','Can change payout line')
 -- next statement
-INSERT INTO "auth_permission" VALUES(535,134,'delete_payoutpart','Can delete payout part')
+INSERT INTO "auth_permission" VALUES(535,134,'delete_payoutline','Can delete payout line')
 -- next statement
-INSERT INTO "auth_permission" VALUES(536,134,'view_payoutpart','Can view payout part')
+INSERT INTO "auth_permission" VALUES(536,134,'view_payoutline','Can view payout line')
 -- next statement
-INSERT INTO "auth_permission" VALUES(537,135,'add_yearlylimit','Can add yearly limit')
+INSERT INTO "auth_permission" VALUES(537,135,'add_payoutpart','Can add payout part')
 -- next statement
-INSERT INTO "auth_permission" VALUES(538,135,'change_yearlylimit','Can change yearly limit')
+INSERT INTO "auth_permission" VALUES(538,135,'change_payoutpart','Can change payout part')
 -- next statement
-INSERT INTO "auth_permission" VALUES(539,135,'delete_yearlylimit','Can delete yearly limit')
+INSERT INTO "auth_permission" VALUES(539,135,'delete_payoutpart','Can delete payout part')
 -- next statement
-INSERT INTO "auth_permission" VALUES(540,135,'view_yearlylimit','Can view yearly limit')
+INSERT INTO "auth_permission" VALUES(540,135,'view_payoutpart','Can view payout part')
 -- next statement
-INSERT INTO "auth_permission" VALUES(541,136,'add_countrychange','Can add country change')
+INSERT INTO "auth_permission" VALUES(541,136,'add_yearlylimit','Can add yearly limit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(542,136,'change_countrychange','Can change country change')
+INSERT INTO "auth_permission" VALUES(542,136,'change_yearlylimit','Can change yearly limit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(543,136,'delete_countrychange','Can delete country change')
+INSERT INTO "auth_permission" VALUES(543,136,'delete_yearlylimit','Can delete yearly limit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(544,136,'view_countrychange','Can view country change')
+INSERT INTO "auth_permission" VALUES(544,136,'view_yearlylimit','Can view yearly limit')
 -- next statement
-INSERT INTO "auth_permission" VALUES(545,137,'add_contact','Can add contact')
+INSERT INTO "auth_permission" VALUES(545,137,'add_countrychange','Can add country change')
 -- next statement
-INSERT INTO "auth_permission" VALUES(546,137,'change_contact','Can change contact')
+INSERT INTO "auth_permission" VALUES(546,137,'change_countrychange','Can change country change')
 -- next statement
-INSERT INTO "auth_permission" VALUES(547,137,'delete_contact','Can delete contact')
+INSERT INTO "auth_permission" VALUES(547,137,'delete_countrychange','Can delete country change')
 -- next statement
-INSERT INTO "auth_permission" VALUES(548,137,'view_contact','Can view contact')
+INSERT INTO "auth_permission" VALUES(548,137,'view_countrychange','Can view country change')
 -- next statement
-INSERT INTO "auth_permission" VALUES(549,138,'add_likeness','Can add likeness')
+INSERT INTO "auth_permission" VALUES(549,138,'add_contact','Can add contact')
 -- next statement
-INSERT INTO "auth_permission" VALUES(550,138,'change_likeness','Can change likeness')
+INSERT INTO "auth_permission" VALUES(550,138,'change_contact','Can change contact')
 -- next statement
-INSERT INTO "auth_permission" VALUES(551,138,'delete_likeness','Can delete likeness')
+INSERT INTO "auth_permission" VALUES(551,138,'delete_contact','Can delete contact')
 -- next statement
-INSERT INTO "auth_permission" VALUES(552,138,'view_likeness','Can view likeness')
+INSERT INTO "auth_permission" VALUES(552,138,'view_contact','Can view contact')
 -- next statement
-INSERT INTO "auth_permission" VALUES(553,139,'add_workertrace','Can add worker trace')
+INSERT INTO "auth_permission" VALUES(553,139,'add_likeness','Can add likeness')
 -- next statement
-INSERT INTO "auth_permission" VALUES(554,139,'change_workertrace','Can change worker trace')
+INSERT INTO "auth_permission" VALUES(554,139,'change_likeness','Can change likeness')
 -- next statement
-INSERT INTO "auth_permission" VALUES(555,139,'delete_workertrace','Can delete worker trace')
+INSERT INTO "auth_permission" VALUES(555,139,'delete_likeness','Can delete likeness')
 -- next statement
-INSERT INTO "auth_permission" VALUES(556,139,'view_workertrace','Can view worker trace')
+INSERT INTO "auth_permission" VALUES(556,139,'view_likeness','Can view likeness')
 -- next statement
-INSERT INTO "auth_permission" VALUES(557,140,'add_worktrace','Can add work trace')
+INSERT INTO "auth_permission" VALUES(557,140,'add_workertrace','Can add worker trace')
 -- next statement
-INSERT INTO "auth_permission" VALUES(558,140,'change_worktrace','Can change work trace')
+INSERT INTO "auth_permission" VALUES(558,140,'change_workertrace','Can change worker trace')
 -- next statement
-INSERT INTO "auth_permission" VALUES(559,140,'delete_worktrace','Can delete work trace')
+INSERT INTO "auth_permission" VALUES(559,140,'delete_workertrace','Can delete worker trace')
 -- next statement
-INSERT INTO "auth_permission" VALUES(560,140,'view_worktrace','Can view work trace')
+INSERT INTO "auth_permission" VALUES(560,140,'view_workertrace','Can view worker trace')
 -- next statement
-INSERT INTO "auth_permission" VALUES(561,141,'add_batchextension','Can add batch extension')
+INSERT INTO "auth_permission" VALUES(561,141,'add_worktrace','Can add work trace')
 -- next statement
-INSERT INTO "auth_permission" VALUES(562,141,'change_batchextension','Can change batch extension')
+INSERT INTO "auth_permission" VALUES(562,141,'change_worktrace','Can change work trace')
 -- next statement
-INSERT INTO "auth_permission" VALUES(563,141,'delete_batchextension','Can delete batch extension')
+INSERT INTO "auth_permission" VALUES(563,141,'delete_worktrace','Can delete work trace')
 -- next statement
-INSERT INTO "auth_permission" VALUES(564,141,'view_batchextension','Can view batch extension')
+INSERT INTO "auth_permission" VALUES(564,141,'view_worktrace','Can view work trace')
 -- next statement
-INSERT INTO "auth_permission" VALUES(565,142,'add_workerfile','Can add worker file')
+INSERT INTO "auth_permission" VALUES(565,142,'add_batchextension','Can add batch extension')
 -- next statement
-INSERT INTO "auth_permission" VALUES(566,142,'change_workerfile','Can change worker file')
+INSERT INTO "auth_permission" VALUES(566,142,'change_batchextension','Can change batch extension')
 -- next statement
-INSERT INTO "auth_permission" VALUES(567,142,'delete_workerfile','Can delete worker file')
+INSERT INTO "auth_permission" VALUES(567,142,'delete_batchextension','Can delete batch extension')
 -- next statement
-INSERT INTO "auth_permission" VALUES(568,142,'view_workerfile','Can view worker file')
+INSERT INTO "auth_permission" VALUES(568,142,'view_batchextension','Can view batch extension')
 -- next statement
-INSERT INTO "auth_permission" VALUES(569,143,'add_workerfileline','Can add worker file line')
+INSERT INTO "auth_permission" VALUES(569,143,'add_workerfile','Can add worker file')
 -- next statement
-INSERT INTO "auth_permission" VALUES(570,143,'change_workerfileline','Can change worker file line')
+INSERT INTO "auth_permission" VALUES(570,143,'change_workerfile','Can change worker file')
 -- next statement
-INSERT INTO "auth_permission" VALUES(571,143,'delete_workerfileline','Can delete worker file line')
+INSERT INTO "auth_permission" VALUES(571,143,'delete_workerfile','Can delete worker file')
 -- next statement
-INSERT INTO "auth_permission" VALUES(572,143,'view_workerfileline','Can view worker file line')
+INSERT INTO "auth_permission" VALUES(572,143,'view_workerfile','Can view worker file')
 -- next statement
-INSERT INTO "auth_permission" VALUES(573,144,'add_requestermember','Can add requester member')
+INSERT INTO "auth_permission" VALUES(573,144,'add_workerfileline','Can add worker file line')
 -- next statement
-INSERT INTO "auth_permission" VALUES(574,144,'change_requestermember','Can change requester member')
+INSERT INTO "auth_permission" VALUES(574,144,'change_workerfileline','Can change worker file line')
 -- next statement
-INSERT INTO "auth_permission" VALUES(575,144,'delete_requestermember','Can delete requester member')
+INSERT INTO "auth_permission" VALUES(575,144,'delete_workerfileline','Can delete worker file line')
 -- next statement
-INSERT INTO "auth_permission" VALUES(576,144,'view_requestermember','Can view requester member')
+INSERT INTO "auth_permission" VALUES(576,144,'view_workerfileline','Can view worker file line')
 -- next statement
-INSERT INTO "auth_permission" VALUES(577,145,'add_signingkey','Can add signing key')
+INSERT INTO "auth_permission" VALUES(577,145,'add_requestermember','Can add requester member')
 -- next statement
-INSERT INTO "auth_permission" VALUES(578,145,'change_signingkey','Can change signing key')
+INSERT INTO "auth_permission" VALUES(578,145,'change_requestermember','Can change requester member')
 -- next statement
-INSERT INTO "auth_permission" VALUES(579,145,'delete_signingkey','Can delete signing key')
+INSERT INTO "auth_permission" VALUES(579,145,'delete_requestermember','Can delete requester member')
 -- next statement
-INSERT INTO "auth_permission" VALUES(580,145,'view_signingkey','Can view signing key')
+INSERT INTO "auth_permission" VALUES(580,145,'view_requestermember','Can view requester member')
 -- next statement
-INSERT INTO "auth_permission" VALUES(581,146,'add_topic','Can add topic')
+INSERT INTO "auth_permission" VALUES(581,146,'add_signingkey','Can add signing key')
 -- next statement
-INSERT INTO "auth_permission" VALUES(582,146,'change_topic','Can change topic')
+INSERT INTO "auth_permission" VALUES(582,146,'change_signingkey','Can change signing key')
 -- next statement
-INSERT INTO "auth_permission" VALUES(583,146,'delete_topic','Can delete topic')
+INSERT INTO "auth_permission" VALUES(583,146,'delete_signingkey','Can delete signing key')
 -- next statement
-INSERT INTO "auth_permission" VALUES(584,146,'view_topic','Can view topic')
+INSERT INTO "auth_permission" VALUES(584,146,'view_signingkey','Can view signing key')
 -- next statement
-INSERT INTO "auth_permission" VALUES(585,147,'add_subscription','Can add subscription')
+INSERT INTO "auth_permission" VALUES(585,147,'add_topic','Can add topic')
 -- next statement
-INSERT INTO "auth_permission" VALUES(586,147,'change_subscription','Can change subscription')
+INSERT INTO "auth_permission" VALUES(586,147,'change_topic','Can change topic')
 -- next statement
-INSERT INTO "auth_permission" VALUES(587,147,'delete_subscription','Can delete subscription')
+INSERT INTO "auth_permission" VALUES(587,147,'delete_topic','Can delete topic')
 -- next statement
-INSERT INTO "auth_permission" VALUES(588,147,'view_subscription','Can view subscription')
+INSERT INTO "auth_permission" VALUES(588,147,'view_topic','Can view topic')
 -- next statement
-INSERT INTO "auth_permission" VALUES(589,148,'add_topicdelivery','Can add topic delivery')
+INSERT INTO "auth_permission" VALUES(589,148,'add_subscription','Can add subscription')
 -- next statement
-INSERT INTO "auth_permission" VALUES(590,148,'change_topicdelivery','Can change topic delivery')
+INSERT INTO "auth_permission" VALUES(590,148,'change_subscription','Can change subscription')
 -- next statement
-INSERT INTO "auth_permission" VALUES(591,148,'delete_topicdelivery','Can delete topic delivery')
+INSERT INTO "auth_permission" VALUES(591,148,'delete_subscription','Can delete subscription')
 -- next statement
-INSERT INTO "auth_permission" VALUES(592,148,'view_topicdelivery','Can view topic delivery')
+INSERT INTO "auth_permission" VALUES(592,148,'view_subscription','Can view subscription')
 -- next statement
-INSERT INTO "auth_permission" VALUES(593,149,'add_uploadedfile','Can add uploaded file')
+INSERT INTO "auth_permission" VALUES(593,149,'add_topicdelivery','Can add topic delivery')
 -- next statement
-INSERT INTO "auth_permission" VALUES(594,149,'change_uploadedfile','Can change uploaded file')
+INSERT INTO "auth_permission" VALUES(594,149,'change_topicdelivery','Can change topic delivery')
 -- next statement
-INSERT INTO "auth_permission" VALUES(595,149,'delete_uploadedfile','Can delete uploaded file')
+INSERT INTO "auth_permission" VALUES(595,149,'delete_topicdelivery','Can delete topic delivery')
 -- next statement
-INSERT INTO "auth_permission" VALUES(596,149,'view_uploadedfile','Can view uploaded file')
+INSERT INTO "auth_permission" VALUES(596,149,'view_topicdelivery','Can view topic delivery')
 -- next statement
-INSERT INTO "auth_permission" VALUES(597,150,'add_pagestorage','Can add page storage')
+INSERT INTO "auth_permission" VALUES(597,150,'add_uploadedfile','Can add uploaded file')
 -- next statement
-INSERT INTO "auth_permission" VALUES(598,150,'change_pagestorage','Can change page storage')
+INSERT INTO "auth_permission" VALUES(598,150,'change_uploadedfile','Can change uploaded file')
 -- next statement
-INSERT INTO "auth_permission" VALUES(599,150,'delete_pagestorage','Can delete page storage')
+INSERT INTO "auth_permission" VALUES(599,150,'delete_uploadedfile','Can delete uploaded file')
 -- next statement
-INSERT INTO "auth_permission" VALUES(600,150,'view_pagestorage','Can view page storage')
+INSERT INTO "auth_permission" VALUES(600,150,'view_uploadedfile','Can view uploaded file')
 -- next statement
-INSERT INTO "auth_permission" VALUES(601,151,'add_formeridclaim','Can add former id claim')
+INSERT INTO "auth_permission" VALUES(601,151,'add_pagestorage','Can add page storage')
 -- next statement
-INSERT INTO "auth_permission" VALUES(602,151,'change_formeridclaim','Can change former id claim')
+INSERT INTO "auth_permission" VALUES(602,151,'change_pagestorage','Can change page storage')
 -- next statement
-INSERT INTO "auth_permission" VALUES(603,151,'delete_formeridclaim','Can delete former id claim')
+INSERT INTO "auth_permission" VALUES(603,151,'delete_pagestorage','Can delete page storage')
 -- next statement
-INSERT INTO "auth_permission" VALUES(604,151,'view_formeridclaim','Can view former id claim')
+INSERT INTO "auth_permission" VALUES(604,151,'view_pagestorage','Can view page storage')
 -- next statement
-INSERT INTO "auth_permission" VALUES(605,152,'add_formeridrecord','Can add former id record')
+INSERT INTO "auth_permission" VALUES(605,152,'add_formeridclaim','Can add former id claim')
 -- next statement
-INSERT INTO "auth_permission" VALUES(606,152,'change_formeridrecord','Can change former id record')
+INSERT INTO "auth_permission" VALUES(606,152,'change_formeridclaim','Can change former id claim')
 -- next statement
-INSERT INTO "auth_permission" VALUES(607,152,'delete_formeridrecord','Can delete former id record')
+INSERT INTO "auth_permission" VALUES(607,152,'delete_formeridclaim','Can delete former id claim')
 -- next statement
-INSERT INTO "auth_permission" VALUES(608,152,'view_formeridrecord','Can view former id record')
+INSERT INTO "auth_permission" VALUES(608,152,'view_formeridclaim','Can view former id claim')
 -- next statement
-INSERT INTO "auth_permission" VALUES(609,153,'add_workerheartbeat','Can add worker heartbeat')
+INSERT INTO "auth_permission" VALUES(609,153,'add_formeridrecord','Can add former id record')
 -- next statement
-INSERT INTO "auth_permission" VALUES(610,153,'change_workerheartbeat','Can change worker heartbeat')
+INSERT INTO "auth_permission" VALUES(610,153,'change_formeridrecord','Can change former id record')
 -- next statement
-INSERT INTO "auth_permission" VALUES(611,153,'delete_workerheartbeat','Can delete worker heartbeat')
+INSERT INTO "auth_permission" VALUES(611,153,'delete_formeridrecord','Can delete former id record')
 -- next statement
-INSERT INTO "auth_permission" VALUES(612,153,'view_workerheartbeat','Can view worker heartbeat')
+INSERT INTO "auth_permission" VALUES(612,153,'view_formeridrecord','Can view former id record')
 -- next statement
-INSERT INTO "auth_permission" VALUES(613,154,'add_job','Can add job')
+INSERT INTO "auth_permission" VALUES(613,154,'add_workerheartbeat','Can add worker heartbeat')
 -- next statement
-INSERT INTO "auth_permission" VALUES(614,154,'change_job','Can change job')
+INSERT INTO "auth_permission" VALUES(614,154,'change_workerheartbeat','Can change worker heartbeat')
 -- next statement
-INSERT INTO "auth_permission" VALUES(615,154,'delete_job','Can delete job')
+INSERT INTO "auth_permission" VALUES(615,154,'delete_workerheartbeat','Can delete worker heartbeat')
 -- next statement
-INSERT INTO "auth_permission" VALUES(616,154,'view_job','Can view job')
+INSERT INTO "auth_permission" VALUES(616,154,'view_workerheartbeat','Can view worker heartbeat')
 -- next statement
-INSERT INTO "auth_permission" VALUES(617,155,'add_writeprobe','Can add write probe')
+INSERT INTO "auth_permission" VALUES(617,155,'add_job','Can add job')
 -- next statement
-INSERT INTO "auth_permission" VALUES(618,155,'change_writeprobe','Can change write probe')
+INSERT INTO "auth_permission" VALUES(618,155,'change_job','Can change job')
 -- next statement
-INSERT INTO "auth_permission" VALUES(619,155,'delete_writeprobe','Can delete write probe')
+INSERT INTO "auth_permission" VALUES(619,155,'delete_job','Can delete job')
 -- next statement
-INSERT INTO "auth_permission" VALUES(620,155,'view_writeprobe','Can view write probe')
+INSERT INTO "auth_permission" VALUES(620,155,'view_job','Can view job')
 -- next statement
-INSERT INTO "auth_permission" VALUES(621,156,'add_hostsign','Can add host sign')
+INSERT INTO "auth_permission" VALUES(621,156,'add_writeprobe','Can add write probe')
 -- next statement
-INSERT INTO "auth_permission" VALUES(622,156,'change_hostsign','Can change host sign')
+INSERT INTO "auth_permission" VALUES(622,156,'change_writeprobe','Can change write probe')
 -- next statement
-INSERT INTO "auth_permission" VALUES(623,156,'delete_hostsign','Can delete host sign')
+INSERT INTO "auth_permission" VALUES(623,156,'delete_writeprobe','Can delete write probe')
 -- next statement
-INSERT INTO "auth_permission" VALUES(624,156,'view_hostsign','Can view host sign')
+INSERT INTO "auth_permission" VALUES(624,156,'view_writeprobe','Can view write probe')
 -- next statement
-INSERT INTO "auth_permission" VALUES(625,157,'add_passwordstate','Can add password state')
+INSERT INTO "auth_permission" VALUES(625,157,'add_hostsign','Can add host sign')
 -- next statement
-INSERT INTO "auth_permission" VALUES(626,157,'change_passwordstate','Can change password state')
+INSERT INTO "auth_permission" VALUES(626,157,'change_hostsign','Can change host sign')
 -- next statement
-INSERT INTO "auth_permission" VALUES(627,157,'delete_passwordstate','Can delete password state')
+INSERT INTO "auth_permission" VALUES(627,157,'delete_hostsign','Can delete host sign')
 -- next statement
-INSERT INTO "auth_permission" VALUES(628,157,'view_passwordstate','Can view password state')
+INSERT INTO "auth_permission" VALUES(628,157,'view_hostsign','Can view host sign')
 -- next statement
-INSERT INTO "auth_permission" VALUES(629,158,'add_failedtries','Can add failed tries')
+INSERT INTO "auth_permission" VALUES(629,158,'add_passwordstate','Can add password state')
 -- next statement
-INSERT INTO "auth_permission" VALUES(630,158,'change_failedtries','Can change failed tries')
+INSERT INTO "auth_permission" VALUES(630,158,'change_passwordstate','Can change password state')
 -- next statement
-INSERT INTO "auth_permission" VALUES(631,158,'delete_failedtries','Can delete failed tries')
+INSERT INTO "auth_permission" VALUES(631,158,'delete_passwordstate','Can delete password state')
 -- next statement
-INSERT INTO "auth_permission" VALUES(632,158,'view_failedtries','Can view failed tries')
+INSERT INTO "auth_permission" VALUES(632,158,'view_passwordstate','Can view password state')
 -- next statement
-INSERT INTO "auth_permission" VALUES(633,159,'add_signedkey','Can add signed key')
+INSERT INTO "auth_permission" VALUES(633,159,'add_failedtries','Can add failed tries')
 -- next statement
-INSERT INTO "auth_permission" VALUES(634,159,'change_signedkey','Can change signed key')
+INSERT INTO "auth_permission" VALUES(634,159,'change_failedtries','Can change failed tries')
 -- next statement
-INSERT INTO "auth_permission" VALUES(635,159,'delete_signedkey','Can delete signed key')
+INSERT INTO "auth_permission" VALUES(635,159,'delete_failedtries','Can delete failed tries')
 -- next statement
-INSERT INTO "auth_permission" VALUES(636,159,'view_signedkey','Can view signed key')
+INSERT INTO "auth_permission" VALUES(636,159,'view_failedtries','Can view failed tries')
 -- next statement
-INSERT INTO "auth_permission" VALUES(637,160,'add_factorprompt','Can add factor prompt')
+INSERT INTO "auth_permission" VALUES(637,160,'add_signedkey','Can add signed key')
 -- next statement
-INSERT INTO "auth_permission" VALUES(638,160,'change_factorprompt','Can change factor prompt')
+INSERT INTO "auth_permission" VALUES(638,160,'change_signedkey','Can change signed key')
 -- next statement
-INSERT INTO "auth_permission" VALUES(639,160,'delete_factorprompt','Can delete factor prompt')
+INSERT INTO "auth_permission" VALUES(639,160,'delete_signedkey','Can delete signed key')
 -- next statement
-INSERT INTO "auth_permission" VALUES(640,160,'view_factorprompt','Can view factor prompt')
+INSERT INTO "auth_permission" VALUES(640,160,'view_signedkey','Can view signed key')
 -- next statement
-INSERT INTO "auth_permission" VALUES(641,161,'add_memberinvitation','Can add member invitation')
+INSERT INTO "auth_permission" VALUES(641,161,'add_factorprompt','Can add factor prompt')
 -- next statement
-INSERT INTO "auth_permission" VALUES(642,161,'change_memberinvitation','Can change member invitation')
+INSERT INTO "auth_permission" VALUES(642,161,'change_factorprompt','Can change factor prompt')
 -- next statement
-INSERT INTO "auth_permission" VALUES(643,161,'delete_memberinvitation','Can delete member invitation')
+INSERT INTO "auth_permission" VALUES(643,161,'delete_factorprompt','Can delete factor prompt')
 -- next statement
-INSERT INTO "auth_permission" VALUES(644,161,'view_memberinvitation','Can view member invitation')
+INSERT INTO "auth_permission" VALUES(644,161,'view_factorprompt','Can view factor prompt')
 -- next statement
-INSERT INTO "auth_permission" VALUES(645,162,'add_invitationuse','Can add invitation use')
+INSERT INTO "auth_permission" VALUES(645,162,'add_memberinvitation','Can add member invitation')
 -- next statement
-INSERT INTO "auth_permission" VALUES(646,162,'change_invitationuse','Can change invitation use')
+INSERT INTO "auth_permission" VALUES(646,162,'change_memberinvitation','Can change member invitation')
 -- next statement
-INSERT INTO "auth_permission" VALUES(647,162,'delete_invitationuse','Can delete invitation use')
+INSERT INTO "auth_permission" VALUES(647,162,'delete_memberinvitation','Can delete member invitation')
 -- next statement
-INSERT INTO "auth_permission" VALUES(648,162,'view_invitationuse','Can view invitation use')
+INSERT INTO "auth_permission" VALUES(648,162,'view_memberinvitation','Can view member invitation')
 -- next statement
-INSERT INTO "auth_permission" VALUES(649,163,'add_ownershipoffer','Can add ownership offer')
+INSERT INTO "auth_permission" VALUES(649,163,'add_invitationuse','Can add invitation use')
 -- next statement
-INSERT INTO "auth_permission" VALUES(650,163,'change_ownershipoffer','Can change ownership offer')
+INSERT INTO "auth_permission" VALUES(650,163,'change_invitationuse','Can change invitation use')
 -- next statement
-INSERT INTO "auth_permission" VALUES(651,163,'delete_ownershipoffer','Can delete ownership offer')
+INSERT INTO "auth_permission" VALUES(651,163,'delete_invitationuse','Can delete invitation use')
 -- next statement
-INSERT INTO "auth_permission" VALUES(652,163,'view_ownershipoffer','Can view ownership offer')
+INSERT INTO "auth_permission" VALUES(652,163,'view_invitationuse','Can view invitation use')
 -- next statement
-INSERT INTO "auth_permission" VALUES(653,164,'add_passwordletter','Can add password letter')
+INSERT INTO "auth_permission" VALUES(653,164,'add_ownershipoffer','Can add ownership offer')
 -- next statement
-INSERT INTO "auth_permission" VALUES(654,164,'change_passwordletter','Can change password letter')
+INSERT INTO "auth_permission" VALUES(654,164,'change_ownershipoffer','Can change ownership offer')
 -- next statement
-INSERT INTO "auth_permission" VALUES(655,164,'delete_passwordletter','Can delete password letter')
+INSERT INTO "auth_permission" VALUES(655,164,'delete_ownershipoffer','Can delete ownership offer')
 -- next statement
-INSERT INTO "auth_permission" VALUES(656,164,'view_passwordletter','Can view password letter')
+INSERT INTO "auth_permission" VALUES(656,164,'view_ownershipoffer','Can view ownership offer')
 -- next statement
-INSERT INTO "auth_permission" VALUES(657,165,'add_providergrant','Can add provider grant')
+INSERT INTO "auth_permission" VALUES(657,165,'add_passwordletter','Can add password letter')
 -- next statement
-INSERT INTO "auth_permission" VALUES(658,165,'change_providergrant','Can change provider grant')
+INSERT INTO "auth_permission" VALUES(658,165,'change_passwordletter','Can change password letter')
 -- next statement
-INSERT INTO "auth_permission" VALUES(659,165,'delete_providergrant','Can delete provider grant')
+INSERT INTO "auth_permission" VALUES(659,165,'delete_passwordletter','Can delete password letter')
 -- next statement
-INSERT INTO "auth_permission" VALUES(660,165,'view_providergrant','Can view provider grant')
+INSERT INTO "auth_permission" VALUES(660,165,'view_passwordletter','Can view password letter')
 -- next statement
-INSERT INTO "auth_permission" VALUES(661,166,'add_signedinsession','Can add signed in session')
+INSERT INTO "auth_permission" VALUES(661,166,'add_providergrant','Can add provider grant')
 -- next statement
-INSERT INTO "auth_permission" VALUES(662,166,'change_signedinsession','Can change signed in session')
+INSERT INTO "auth_permission" VALUES(662,166,'change_providergrant','Can change provider grant')
 -- next statement
-INSERT INTO "auth_permission" VALUES(663,166,'delete_signedinsession','Can delete signed in session')
+INSERT INTO "auth_permission" VALUES(663,166,'delete_providergrant','Can delete provider grant')
 -- next statement
-INSERT INTO "auth_permission" VALUES(664,166,'view_signedinsession','Can view signed in session')
+INSERT INTO "auth_permission" VALUES(664,166,'view_providergrant','Can view provider grant')
 -- next statement
-INSERT INTO "auth_permission" VALUES(665,167,'add_waitingemail','Can add waiting email')
+INSERT INTO "auth_permission" VALUES(665,167,'add_signedinsession','Can add signed in session')
 -- next statement
-INSERT INTO "auth_permission" VALUES(666,167,'change_waitingemail','Can change waiting email')
+INSERT INTO "auth_permission" VALUES(666,167,'change_signedinsession','Can change signed in session')
 -- next statement
-INSERT INTO "auth_permission" VALUES(667,167,'delete_waitingemail','Can delete waiting email')
+INSERT INTO "auth_permission" VALUES(667,167,'delete_signedinsession','Can delete signed in session')
 -- next statement
-INSERT INTO "auth_permission" VALUES(668,167,'view_waitingemail','Can view waiting email')
+INSERT INTO "auth_permission" VALUES(668,167,'view_signedinsession','Can view signed in session')
 -- next statement
-INSERT INTO "auth_permission" VALUES(669,168,'add_savedview','Can add saved view')
+INSERT INTO "auth_permission" VALUES(669,168,'add_waitingemail','Can add waiting email')
 -- next statement
-INSERT INTO "auth_permission" VALUES(670,168,'change_savedview','Can change saved view')
+INSERT INTO "auth_permission" VALUES(670,168,'change_waitingemail','Can change waiting email')
 -- next statement
-INSERT INTO "auth_permission" VALUES(671,168,'delete_savedview','Can delete saved view')
+INSERT INTO "auth_permission" VALUES(671,168,'delete_waitingemail','Can delete waiting email')
 -- next statement
-INSERT INTO "auth_permission" VALUES(672,168,'view_savedview','Can view saved view')
+INSERT INTO "auth_permission" VALUES(672,168,'view_waitingemail','Can view waiting email')
 -- next statement
-INSERT INTO "auth_permission" VALUES(673,169,'add_canary','Can add canary')
+INSERT INTO "auth_permission" VALUES(673,169,'add_savedview','Can add saved view')
 -- next statement
-INSERT INTO "auth_permission" VALUES(674,169,'change_canary','Can change canary')
+INSERT INTO "auth_permission" VALUES(674,169,'change_savedview','Can change saved view')
 -- next statement
-INSERT INTO "auth_permission" VALUES(675,169,'delete_canary','Can delete canary')
+INSERT INTO "auth_permission" VALUES(675,169,'delete_savedview','Can delete saved view')
 -- next statement
-INSERT INTO "auth_permission" VALUES(676,169,'view_canary','Can view canary')
+INSERT INTO "auth_permission" VALUES(676,169,'view_savedview','Can view saved view')
 -- next statement
-INSERT INTO "auth_permission" VALUES(677,170,'add_accessattempt','Can add access attempt')
+INSERT INTO "auth_permission" VALUES(677,170,'add_canary','Can add canary')
 -- next statement
-INSERT INTO "auth_permission" VALUES(678,170,'change_accessattempt','Can change access attempt')
+INSERT INTO "auth_permission" VALUES(678,170,'change_canary','Can change canary')
 -- next statement
-INSERT INTO "auth_permission" VALUES(679,170,'delete_accessattempt','Can delete access attempt')
+INSERT INTO "auth_permission" VALUES(679,170,'delete_canary','Can delete canary')
 -- next statement
-INSERT INTO "auth_permission" VALUES(680,170,'view_accessattempt','Can view access attempt')
+INSERT INTO "auth_permission" VALUES(680,170,'view_canary','Can view canary')
 -- next statement
-INSERT INTO "auth_permission" VALUES(681,171,'add_accesslog','Can add access log')
+INSERT INTO "auth_permission" VALUES(681,171,'add_accessattempt','Can add access attempt')
 -- next statement
-INSERT INTO "auth_permission" VALUES(682,171,'change_accesslog','Can change access log')
+INSERT INTO "auth_permission" VALUES(682,171,'change_accessattempt','Can change access attempt')
 -- next statement
-INSERT INTO "auth_permission" VALUES(683,171,'delete_accesslog','Can delete access log')
+INSERT INTO "auth_permission" VALUES(683,171,'delete_accessattempt','Can delete access attempt')
 -- next statement
-INSERT INTO "auth_permission" VALUES(684,171,'view_accesslog','Can view access log')
+INSERT INTO "auth_permission" VALUES(684,171,'view_accessattempt','Can view access attempt')
 -- next statement
-INSERT INTO "auth_permission" VALUES(685,172,'add_accessfailurelog','Can add access failure')
+INSERT INTO "auth_permission" VALUES(685,172,'add_accesslog','Can add access log')
 -- next statement
-INSERT INTO "auth_permission" VALUES(686,172,'change_accessfailurelog','Can change access failure')
+INSERT INTO "auth_permission" VALUES(686,172,'change_accesslog','Can change access log')
 -- next statement
-INSERT INTO "auth_permission" VALUES(687,172,'delete_accessfailurelog','Can delete access failure')
+INSERT INTO "auth_permission" VALUES(687,172,'delete_accesslog','Can delete access log')
 -- next statement
-INSERT INTO "auth_permission" VALUES(688,172,'view_accessfailurelog','Can view access failure')
+INSERT INTO "auth_permission" VALUES(688,172,'view_accesslog','Can view access log')
 -- next statement
-INSERT INTO "auth_permission" VALUES(689,173,'add_accessattemptexpiration','Can add access attempt expiration')
+INSERT INTO "auth_permission" VALUES(689,173,'add_accessfailurelog','Can add access failure')
 -- next statement
-INSERT INTO "auth_permission" VALUES(690,173,'change_accessattemptexpiration','Can change access attempt expiration')
+INSERT INTO "auth_permission" VALUES(690,173,'change_accessfailurelog','Can change access failure')
 -- next statement
-INSERT INTO "auth_permission" VALUES(691,173,'delete_accessattemptexpiration','Can delete access attempt expiration')
+INSERT INTO "auth_permission" VALUES(691,173,'delete_accessfailurelog','Can delete access failure')
 -- next statement
-INSERT INTO "auth_permission" VALUES(692,173,'view_accessattemptexpiration','Can view access attempt expiration')
+INSERT INTO "auth_permission" VALUES(692,173,'view_accessfailurelog','Can view access failure')
 -- next statement
-INSERT INTO "auth_permission" VALUES(693,174,'add_logentry','Can add log entry')
+INSERT INTO "auth_permission" VALUES(693,174,'add_accessattemptexpiration','Can add access attempt expiration')
 -- next statement
-INSERT INTO "auth_permission" VALUES(694,174,'change_logentry','Can change log entry')
+INSERT INTO "auth_permission" VALUES(694,174,'change_accessattemptexpiration','Can change access attempt expiration')
 -- next statement
-INSERT INTO "auth_permission" VALUES(695,174,'delete_logentry','Can delete log entry')
+INSERT INTO "auth_permission" VALUES(695,174,'delete_accessattemptexpiration','Can delete access attempt expiration')
 -- next statement
-INSERT INTO "auth_permission" VALUES(696,174,'view_logentry','Can view log entry')
+INSERT INTO "auth_permission" VALUES(696,174,'view_accessattemptexpiration','Can view access attempt expiration')
 -- next statement
-INSERT INTO "auth_permission" VALUES(697,175,'add_permission','Can add permission')
+INSERT INTO "auth_permission" VALUES(697,175,'add_logentry','Can add log entry')
 -- next statement
-INSERT INTO "auth_permission" VALUES(698,175,'change_permission','Can change permission')
+INSERT INTO "auth_permission" VALUES(698,175,'change_logentry','Can change log entry')
 -- next statement
-INSERT INTO "auth_permission" VALUES(699,175,'delete_permission','Can delete permission')
+INSERT INTO "auth_permission" VALUES(699,175,'delete_logentry','Can delete log entry')
 -- next statement
-INSERT INTO "auth_permission" VALUES(700,175,'view_permission','Can view permission')
+INSERT INTO "auth_permission" VALUES(700,175,'view_logentry','Can view log entry')
 -- next statement
-INSERT INTO "auth_permission" VALUES(701,176,'add_group','Can add group')
+INSERT INTO "auth_permission" VALUES(701,176,'add_permission','Can add permission')
 -- next statement
-INSERT INTO "auth_permission" VALUES(702,176,'change_group','Can change group')
+INSERT INTO "auth_permission" VALUES(702,176,'change_permission','Can change permission')
 -- next statement
-INSERT INTO "auth_permission" VALUES(703,176,'delete_group','Can delete group')
+INSERT INTO "auth_permission" VALUES(703,176,'delete_permission','Can delete permission')
 -- next statement
-INSERT INTO "auth_permission" VALUES(704,176,'view_group','Can view group')
+INSERT INTO "auth_permission" VALUES(704,176,'view_permission','Can view permission')
 -- next statement
-INSERT INTO "auth_permission" VALUES(705,177,'add_user','Can add user')
+INSERT INTO "auth_permission" VALUES(705,177,'add_group','Can add group')
 -- next statement
-INSERT INTO "auth_permission" VALUES(706,177,'change_user','Can change user')
+INSERT INTO "auth_permission" VALUES(706,177,'change_group','Can change group')
 -- next statement
-INSERT INTO "auth_permission" VALUES(707,177,'delete_user','Can delete user')
+INSERT INTO "auth_permission" VALUES(707,177,'delete_group','Can delete group')
 -- next statement
-INSERT INTO "auth_permission" VALUES(708,177,'view_user','Can view user')
+INSERT INTO "auth_permission" VALUES(708,177,'view_group','Can view group')
 -- next statement
-INSERT INTO "auth_permission" VALUES(709,178,'add_contenttype','Can add content type')
+INSERT INTO "auth_permission" VALUES(709,178,'add_user','Can add user')
 -- next statement
-INSERT INTO "auth_permission" VALUES(710,178,'change_contenttype','Can change content type')
+INSERT INTO "auth_permission" VALUES(710,178,'change_user','Can change user')
 -- next statement
-INSERT INTO "auth_permission" VALUES(711,178,'delete_contenttype','Can delete content type')
+INSERT INTO "auth_permission" VALUES(711,178,'delete_user','Can delete user')
 -- next statement
-INSERT INTO "auth_permission" VALUES(712,178,'view_contenttype','Can view content type')
+INSERT INTO "auth_permission" VALUES(712,178,'view_user','Can view user')
 -- next statement
-INSERT INTO "auth_permission" VALUES(713,179,'add_session','Can add session')
+INSERT INTO "auth_permission" VALUES(713,179,'add_contenttype','Can add content type')
 -- next statement
-INSERT INTO "auth_permission" VALUES(714,179,'change_session','Can change session')
+INSERT INTO "auth_permission" VALUES(714,179,'change_contenttype','Can change content type')
 -- next statement
-INSERT INTO "auth_permission" VALUES(715,179,'delete_session','Can delete session')
+INSERT INTO "auth_permission" VALUES(715,179,'delete_contenttype','Can delete content type')
 -- next statement
-INSERT INTO "auth_permission" VALUES(716,179,'view_session','Can view session')
+INSERT INTO "auth_permission" VALUES(716,179,'view_contenttype','Can view content type')
+-- next statement
+INSERT INTO "auth_permission" VALUES(717,180,'add_session','Can add session')
+-- next statement
+INSERT INTO "auth_permission" VALUES(718,180,'change_session','Can change session')
+-- next statement
+INSERT INTO "auth_permission" VALUES(719,180,'delete_session','Can delete session')
+-- next statement
+INSERT INTO "auth_permission" VALUES(720,180,'view_session','Can view session')
 -- next statement
 INSERT INTO "django_content_type" VALUES(1,'account','emailaddress')
 -- next statement
@@ -1934,225 +1944,227 @@ INSERT INTO "django_content_type" VALUES(68,'crowd','endpointspender')
 -- next statement
 INSERT INTO "django_content_type" VALUES(69,'crowd','instructions')
 -- next statement
-INSERT INTO "django_content_type" VALUES(70,'retrieval','corpus')
+INSERT INTO "django_content_type" VALUES(70,'crowd','picture')
 -- next statement
-INSERT INTO "django_content_type" VALUES(71,'retrieval','index')
+INSERT INTO "django_content_type" VALUES(71,'retrieval','corpus')
 -- next statement
-INSERT INTO "django_content_type" VALUES(72,'retrieval','passage')
+INSERT INTO "django_content_type" VALUES(72,'retrieval','index')
 -- next statement
-INSERT INTO "django_content_type" VALUES(73,'retrieval','wordnetwork')
+INSERT INTO "django_content_type" VALUES(73,'retrieval','passage')
 -- next statement
-INSERT INTO "django_content_type" VALUES(74,'people','consenttext')
+INSERT INTO "django_content_type" VALUES(74,'retrieval','wordnetwork')
 -- next statement
-INSERT INTO "django_content_type" VALUES(75,'people','guest')
+INSERT INTO "django_content_type" VALUES(75,'people','consenttext')
 -- next statement
-INSERT INTO "django_content_type" VALUES(76,'people','studylink')
+INSERT INTO "django_content_type" VALUES(76,'people','guest')
 -- next statement
-INSERT INTO "django_content_type" VALUES(77,'people','rosterrow')
+INSERT INTO "django_content_type" VALUES(77,'people','studylink')
 -- next statement
-INSERT INTO "django_content_type" VALUES(78,'people','visit')
+INSERT INTO "django_content_type" VALUES(78,'people','rosterrow')
 -- next statement
-INSERT INTO "django_content_type" VALUES(79,'notices','notice')
+INSERT INTO "django_content_type" VALUES(79,'people','visit')
 -- next statement
-INSERT INTO "django_content_type" VALUES(80,'notices','letter')
+INSERT INTO "django_content_type" VALUES(80,'notices','notice')
 -- next statement
-INSERT INTO "django_content_type" VALUES(81,'notices','wish')
+INSERT INTO "django_content_type" VALUES(81,'notices','letter')
 -- next statement
-INSERT INTO "django_content_type" VALUES(82,'notices','noticereading')
+INSERT INTO "django_content_type" VALUES(82,'notices','wish')
 -- next statement
-INSERT INTO "django_content_type" VALUES(83,'api','apitoken')
+INSERT INTO "django_content_type" VALUES(83,'notices','noticereading')
 -- next statement
-INSERT INTO "django_content_type" VALUES(84,'api','idempotencyrecord')
+INSERT INTO "django_content_type" VALUES(84,'api','apitoken')
 -- next statement
-INSERT INTO "django_content_type" VALUES(85,'projects','project')
+INSERT INTO "django_content_type" VALUES(85,'api','idempotencyrecord')
 -- next statement
-INSERT INTO "django_content_type" VALUES(86,'projects','membership')
+INSERT INTO "django_content_type" VALUES(86,'projects','project')
 -- next statement
-INSERT INTO "django_content_type" VALUES(87,'projects','event')
+INSERT INTO "django_content_type" VALUES(87,'projects','membership')
 -- next statement
-INSERT INTO "django_content_type" VALUES(88,'webhooks','webhook')
+INSERT INTO "django_content_type" VALUES(88,'projects','event')
 -- next statement
-INSERT INTO "django_content_type" VALUES(89,'webhooks','webhookmark')
+INSERT INTO "django_content_type" VALUES(89,'webhooks','webhook')
 -- next statement
-INSERT INTO "django_content_type" VALUES(90,'webhooks','webhookmessage')
+INSERT INTO "django_content_type" VALUES(90,'webhooks','webhookmark')
 -- next statement
-INSERT INTO "django_content_type" VALUES(91,'webhooks','webhookattempt')
+INSERT INTO "django_content_type" VALUES(91,'webhooks','webhookmessage')
 -- next statement
-INSERT INTO "django_content_type" VALUES(92,'audit','auditprogress')
+INSERT INTO "django_content_type" VALUES(92,'webhooks','webhookattempt')
 -- next statement
-INSERT INTO "django_content_type" VALUES(93,'audit','auditchain')
+INSERT INTO "django_content_type" VALUES(93,'audit','auditprogress')
 -- next statement
-INSERT INTO "django_content_type" VALUES(94,'audit','auditcheckpoint')
+INSERT INTO "django_content_type" VALUES(94,'audit','auditchain')
 -- next statement
-INSERT INTO "django_content_type" VALUES(95,'audit','auditlink')
+INSERT INTO "django_content_type" VALUES(95,'audit','auditcheckpoint')
 -- next statement
-INSERT INTO "django_content_type" VALUES(96,'marketplace','testclock')
+INSERT INTO "django_content_type" VALUES(96,'audit','auditlink')
 -- next statement
-INSERT INTO "django_content_type" VALUES(97,'marketplace','invitation')
+INSERT INTO "django_content_type" VALUES(97,'marketplace','testclock')
 -- next statement
-INSERT INTO "django_content_type" VALUES(98,'marketplace','requester')
+INSERT INTO "django_content_type" VALUES(98,'marketplace','invitation')
 -- next statement
-INSERT INTO "django_content_type" VALUES(99,'marketplace','hittype')
+INSERT INTO "django_content_type" VALUES(99,'marketplace','requester')
 -- next statement
-INSERT INTO "django_content_type" VALUES(100,'marketplace','hit')
+INSERT INTO "django_content_type" VALUES(100,'marketplace','hittype')
 -- next statement
-INSERT INTO "django_content_type" VALUES(101,'marketplace','place')
+INSERT INTO "django_content_type" VALUES(101,'marketplace','hit')
 -- next statement
-INSERT INTO "django_content_type" VALUES(102,'marketplace','qualificationtype')
+INSERT INTO "django_content_type" VALUES(102,'marketplace','place')
 -- next statement
-INSERT INTO "django_content_type" VALUES(103,'marketplace','chaos')
+INSERT INTO "django_content_type" VALUES(103,'marketplace','qualificationtype')
 -- next statement
-INSERT INTO "django_content_type" VALUES(104,'marketplace','calllog')
+INSERT INTO "django_content_type" VALUES(104,'marketplace','chaos')
 -- next statement
-INSERT INTO "django_content_type" VALUES(105,'marketplace','tokenuse')
+INSERT INTO "django_content_type" VALUES(105,'marketplace','calllog')
 -- next statement
-INSERT INTO "django_content_type" VALUES(106,'marketplace','worker')
+INSERT INTO "django_content_type" VALUES(106,'marketplace','tokenuse')
 -- next statement
-INSERT INTO "django_content_type" VALUES(107,'marketplace','holding')
+INSERT INTO "django_content_type" VALUES(107,'marketplace','worker')
 -- next statement
-INSERT INTO "django_content_type" VALUES(108,'marketplace','qualificationgrant')
+INSERT INTO "django_content_type" VALUES(108,'marketplace','holding')
 -- next statement
-INSERT INTO "django_content_type" VALUES(109,'marketplace','message')
+INSERT INTO "django_content_type" VALUES(109,'marketplace','qualificationgrant')
 -- next statement
-INSERT INTO "django_content_type" VALUES(110,'marketplace','ledgerentry')
+INSERT INTO "django_content_type" VALUES(110,'marketplace','message')
 -- next statement
-INSERT INTO "django_content_type" VALUES(111,'marketplace','bonus')
+INSERT INTO "django_content_type" VALUES(111,'marketplace','ledgerentry')
 -- next statement
-INSERT INTO "django_content_type" VALUES(112,'marketplace','block')
+INSERT INTO "django_content_type" VALUES(112,'marketplace','bonus')
 -- next statement
-INSERT INTO "django_content_type" VALUES(113,'marketplace','accesskey')
+INSERT INTO "django_content_type" VALUES(113,'marketplace','block')
 -- next statement
-INSERT INTO "django_content_type" VALUES(114,'marketplace','batch')
+INSERT INTO "django_content_type" VALUES(114,'marketplace','accesskey')
 -- next statement
-INSERT INTO "django_content_type" VALUES(115,'marketplace','batchtask')
+INSERT INTO "django_content_type" VALUES(115,'marketplace','batch')
 -- next statement
-INSERT INTO "django_content_type" VALUES(116,'marketplace','deposit')
+INSERT INTO "django_content_type" VALUES(116,'marketplace','batchtask')
 -- next statement
-INSERT INTO "django_content_type" VALUES(117,'marketplace','invoice')
+INSERT INTO "django_content_type" VALUES(117,'marketplace','deposit')
 -- next statement
-INSERT INTO "django_content_type" VALUES(118,'marketplace','letter')
+INSERT INTO "django_content_type" VALUES(118,'marketplace','invoice')
 -- next statement
-INSERT INTO "django_content_type" VALUES(119,'marketplace','payable')
+INSERT INTO "django_content_type" VALUES(119,'marketplace','letter')
 -- next statement
-INSERT INTO "django_content_type" VALUES(120,'marketplace','policyaction')
+INSERT INTO "django_content_type" VALUES(120,'marketplace','payable')
 -- next statement
-INSERT INTO "django_content_type" VALUES(121,'marketplace','policyresult')
+INSERT INTO "django_content_type" VALUES(121,'marketplace','policyaction')
 -- next statement
-INSERT INTO "django_content_type" VALUES(122,'marketplace','qualificationrequest')
+INSERT INTO "django_content_type" VALUES(122,'marketplace','policyresult')
 -- next statement
-INSERT INTO "django_content_type" VALUES(123,'marketplace','queue')
+INSERT INTO "django_content_type" VALUES(123,'marketplace','qualificationrequest')
 -- next statement
-INSERT INTO "django_content_type" VALUES(124,'marketplace','queuedevent')
+INSERT INTO "django_content_type" VALUES(124,'marketplace','queue')
 -- next statement
-INSERT INTO "django_content_type" VALUES(125,'marketplace','rating')
+INSERT INTO "django_content_type" VALUES(125,'marketplace','queuedevent')
 -- next statement
-INSERT INTO "django_content_type" VALUES(126,'marketplace','template')
+INSERT INTO "django_content_type" VALUES(126,'marketplace','rating')
 -- next statement
-INSERT INTO "django_content_type" VALUES(127,'marketplace','activity')
+INSERT INTO "django_content_type" VALUES(127,'marketplace','template')
 -- next statement
-INSERT INTO "django_content_type" VALUES(128,'marketplace','refusedcalls')
+INSERT INTO "django_content_type" VALUES(128,'marketplace','activity')
 -- next statement
-INSERT INTO "django_content_type" VALUES(129,'marketplace','signedwrite')
+INSERT INTO "django_content_type" VALUES(129,'marketplace','refusedcalls')
 -- next statement
-INSERT INTO "django_content_type" VALUES(130,'marketplace','keyalert')
+INSERT INTO "django_content_type" VALUES(130,'marketplace','signedwrite')
 -- next statement
-INSERT INTO "django_content_type" VALUES(131,'marketplace','payeedetails')
+INSERT INTO "django_content_type" VALUES(131,'marketplace','keyalert')
 -- next statement
-INSERT INTO "django_content_type" VALUES(132,'marketplace','payout')
+INSERT INTO "django_content_type" VALUES(132,'marketplace','payeedetails')
 -- next statement
-INSERT INTO "django_content_type" VALUES(133,'marketplace','payoutline')
+INSERT INTO "django_content_type" VALUES(133,'marketplace','payout')
 -- next statement
-INSERT INTO "django_content_type" VALUES(134,'marketplace','payoutpart')
+INSERT INTO "django_content_type" VALUES(134,'marketplace','payoutline')
 -- next statement
-INSERT INTO "django_content_type" VALUES(135,'marketplace','yearlylimit')
+INSERT INTO "django_content_type" VALUES(135,'marketplace','payoutpart')
 -- next statement
-INSERT INTO "django_content_type" VALUES(136,'marketplace','countrychange')
+INSERT INTO "django_content_type" VALUES(136,'marketplace','yearlylimit')
 -- next statement
-INSERT INTO "django_content_type" VALUES(137,'marketplace','contact')
+INSERT INTO "django_content_type" VALUES(137,'marketplace','countrychange')
 -- next statement
-INSERT INTO "django_content_type" VALUES(138,'marketplace','likeness')
+INSERT INTO "django_content_type" VALUES(138,'marketplace','contact')
 -- next statement
-INSERT INTO "django_content_type" VALUES(139,'marketplace','workertrace')
+INSERT INTO "django_content_type" VALUES(139,'marketplace','likeness')
 -- next statement
-INSERT INTO "django_content_type" VALUES(140,'marketplace','worktrace')
+INSERT INTO "django_content_type" VALUES(140,'marketplace','workertrace')
 -- next statement
-INSERT INTO "django_content_type" VALUES(141,'marketplace','batchextension')
+INSERT INTO "django_content_type" VALUES(141,'marketplace','worktrace')
 -- next statement
-INSERT INTO "django_content_type" VALUES(142,'marketplace','workerfile')
+INSERT INTO "django_content_type" VALUES(142,'marketplace','batchextension')
 -- next statement
-INSERT INTO "django_content_type" VALUES(143,'marketplace','workerfileline')
+INSERT INTO "django_content_type" VALUES(143,'marketplace','workerfile')
 -- next statement
-INSERT INTO "django_content_type" VALUES(144,'marketplace','requestermember')
+INSERT INTO "django_content_type" VALUES(144,'marketplace','workerfileline')
 -- next statement
-INSERT INTO "django_content_type" VALUES(145,'marketplace','signingkey')
+INSERT INTO "django_content_type" VALUES(145,'marketplace','requestermember')
 -- next statement
-INSERT INTO "django_content_type" VALUES(146,'marketplace','topic')
+INSERT INTO "django_content_type" VALUES(146,'marketplace','signingkey')
 -- next statement
-INSERT INTO "django_content_type" VALUES(147,'marketplace','subscription')
+INSERT INTO "django_content_type" VALUES(147,'marketplace','topic')
 -- next statement
-INSERT INTO "django_content_type" VALUES(148,'marketplace','topicdelivery')
+INSERT INTO "django_content_type" VALUES(148,'marketplace','subscription')
 -- next statement
-INSERT INTO "django_content_type" VALUES(149,'marketplace','uploadedfile')
+INSERT INTO "django_content_type" VALUES(149,'marketplace','topicdelivery')
 -- next statement
-INSERT INTO "django_content_type" VALUES(150,'marketplace','pagestorage')
+INSERT INTO "django_content_type" VALUES(150,'marketplace','uploadedfile')
 -- next statement
-INSERT INTO "django_content_type" VALUES(151,'marketplace','formeridclaim')
+INSERT INTO "django_content_type" VALUES(151,'marketplace','pagestorage')
 -- next statement
-INSERT INTO "django_content_type" VALUES(152,'marketplace','formeridrecord')
+INSERT INTO "django_content_type" VALUES(152,'marketplace','formeridclaim')
 -- next statement
-INSERT INTO "django_content_type" VALUES(153,'jobs','workerheartbeat')
+INSERT INTO "django_content_type" VALUES(153,'marketplace','formeridrecord')
 -- next statement
-INSERT INTO "django_content_type" VALUES(154,'jobs','job')
+INSERT INTO "django_content_type" VALUES(154,'jobs','workerheartbeat')
 -- next statement
-INSERT INTO "django_content_type" VALUES(155,'jobs','writeprobe')
+INSERT INTO "django_content_type" VALUES(155,'jobs','job')
 -- next statement
-INSERT INTO "django_content_type" VALUES(156,'jobs','hostsign')
+INSERT INTO "django_content_type" VALUES(156,'jobs','writeprobe')
 -- next statement
-INSERT INTO "django_content_type" VALUES(157,'accounts','passwordstate')
+INSERT INTO "django_content_type" VALUES(157,'jobs','hostsign')
 -- next statement
-INSERT INTO "django_content_type" VALUES(158,'accounts','failedtries')
+INSERT INTO "django_content_type" VALUES(158,'accounts','passwordstate')
 -- next statement
-INSERT INTO "django_content_type" VALUES(159,'accounts','signedkey')
+INSERT INTO "django_content_type" VALUES(159,'accounts','failedtries')
 -- next statement
-INSERT INTO "django_content_type" VALUES(160,'accounts','factorprompt')
+INSERT INTO "django_content_type" VALUES(160,'accounts','signedkey')
 -- next statement
-INSERT INTO "django_content_type" VALUES(161,'accounts','memberinvitation')
+INSERT INTO "django_content_type" VALUES(161,'accounts','factorprompt')
 -- next statement
-INSERT INTO "django_content_type" VALUES(162,'accounts','invitationuse')
+INSERT INTO "django_content_type" VALUES(162,'accounts','memberinvitation')
 -- next statement
-INSERT INTO "django_content_type" VALUES(163,'accounts','ownershipoffer')
+INSERT INTO "django_content_type" VALUES(163,'accounts','invitationuse')
 -- next statement
-INSERT INTO "django_content_type" VALUES(164,'accounts','passwordletter')
+INSERT INTO "django_content_type" VALUES(164,'accounts','ownershipoffer')
 -- next statement
-INSERT INTO "django_content_type" VALUES(165,'accounts','providergrant')
+INSERT INTO "django_content_type" VALUES(165,'accounts','passwordletter')
 -- next statement
-INSERT INTO "django_content_type" VALUES(166,'accounts','signedinsession')
+INSERT INTO "django_content_type" VALUES(166,'accounts','providergrant')
 -- next statement
-INSERT INTO "django_content_type" VALUES(167,'accounts','waitingemail')
+INSERT INTO "django_content_type" VALUES(167,'accounts','signedinsession')
 -- next statement
-INSERT INTO "django_content_type" VALUES(168,'accounts','savedview')
+INSERT INTO "django_content_type" VALUES(168,'accounts','waitingemail')
 -- next statement
-INSERT INTO "django_content_type" VALUES(169,'sealing','canary')
+INSERT INTO "django_content_type" VALUES(169,'accounts','savedview')
 -- next statement
-INSERT INTO "django_content_type" VALUES(170,'axes','accessattempt')
+INSERT INTO "django_content_type" VALUES(170,'sealing','canary')
 -- next statement
-INSERT INTO "django_content_type" VALUES(171,'axes','accesslog')
+INSERT INTO "django_content_type" VALUES(171,'axes','accessattempt')
 -- next statement
-INSERT INTO "django_content_type" VALUES(172,'axes','accessfailurelog')
+INSERT INTO "django_content_type" VALUES(172,'axes','accesslog')
 -- next statement
-INSERT INTO "django_content_type" VALUES(173,'axes','accessattemptexpiration')
+INSERT INTO "django_content_type" VALUES(173,'axes','accessfailurelog')
 -- next statement
-INSERT INTO "django_content_type" VALUES(174,'admin','logentry')
+INSERT INTO "django_content_type" VALUES(174,'axes','accessattemptexpiration')
 -- next statement
-INSERT INTO "django_content_type" VALUES(175,'auth','permission')
+INSERT INTO "django_content_type" VALUES(175,'admin','logentry')
 -- next statement
-INSERT INTO "django_content_type" VALUES(176,'auth','group')
+INSERT INTO "django_content_type" VALUES(176,'auth','permission')
 -- next statement
-INSERT INTO "django_content_type" VALUES(177,'auth','user')
+INSERT INTO "django_content_type" VALUES(177,'auth','group')
 -- next statement
-INSERT INTO "django_content_type" VALUES(178,'contenttypes','contenttype')
+INSERT INTO "django_content_type" VALUES(178,'auth','user')
 -- next statement
-INSERT INTO "django_content_type" VALUES(179,'sessions','session')
+INSERT INTO "django_content_type" VALUES(179,'contenttypes','contenttype')
+-- next statement
+INSERT INTO "django_content_type" VALUES(180,'sessions','session')
 -- next statement
 INSERT INTO "django_migrations" VALUES(1,'contenttypes','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
@@ -2310,149 +2322,151 @@ INSERT INTO "django_migrations" VALUES(77,'projects','0004_origin_of_events','20
 -- next statement
 INSERT INTO "django_migrations" VALUES(78,'projects','0005_closed_projects','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(79,'crowd','0019_who_may_spend','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(79,'projects','0006_owners_make_projects','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(80,'crowd','0020_projects_keep_their_endpoints','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(80,'crowd','0019_who_may_spend','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(81,'crowd','0021_instructions_with_versions','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(81,'crowd','0020_projects_keep_their_endpoints','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(82,'crowd','0022_fees_by_amount','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(82,'crowd','0021_instructions_with_versions','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(83,'crowd','0023_texts_in_languages','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(83,'crowd','0022_fees_by_amount','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(84,'releases','0001_start','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(84,'crowd','0023_texts_in_languages','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(85,'evaluations','0001_start','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(85,'crowd','0024_pictures','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(86,'jobs','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(86,'releases','0001_start','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(87,'jobs','0002_job_request_id','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(87,'evaluations','0001_start','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(88,'jobs','0003_reported_at','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(88,'jobs','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(89,'jobs','0004_signs_of_life','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(89,'jobs','0002_job_request_id','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(90,'jobs','0005_signs_of_hosts','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(90,'jobs','0003_reported_at','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(91,'jobs','0006_figures','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(91,'jobs','0004_signs_of_life','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(92,'jobs','0007_no_figures','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(92,'jobs','0005_signs_of_hosts','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(93,'judgments','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(93,'jobs','0006_figures','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(94,'judgments','0002_imported_score','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(94,'jobs','0007_no_figures','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(95,'judgments','0003_references_shown','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(95,'judgments','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(96,'judgments','0004_drawn_reference_of_open_stages','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(96,'judgments','0002_imported_score','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(97,'judgments','0005_imported_score_simulated','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(97,'judgments','0003_references_shown','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(98,'judgments','0006_report_parts','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(98,'judgments','0004_drawn_reference_of_open_stages','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(99,'judgments','0007_questionnaires','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(99,'judgments','0005_imported_score_simulated','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(100,'people','0002_links_of_requesters','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(100,'judgments','0006_report_parts','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(101,'marketplace','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(101,'judgments','0007_questionnaires','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(102,'marketplace','0002_for_everyone','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(102,'people','0002_links_of_requesters','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(103,'marketplace','0003_keys_of_requesters','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(103,'marketplace','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(104,'marketplace','0004_no_key_on_requester','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(104,'marketplace','0002_for_everyone','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(105,'marketplace','0005_requester_of_work','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(105,'marketplace','0003_keys_of_requesters','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(106,'marketplace','0006_fill_requester_of_work','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(106,'marketplace','0004_no_key_on_requester','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(107,'marketplace','0007_requester_of_work_certain','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(107,'marketplace','0005_requester_of_work','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(108,'marketplace','0008_hits_end_within_a_year','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(108,'marketplace','0006_fill_requester_of_work','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(109,'marketplace','0009_activity_and_refusals','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(109,'marketplace','0007_requester_of_work_certain','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(110,'marketplace','0010_key_alerts','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(110,'marketplace','0008_hits_end_within_a_year','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(111,'marketplace','0011_payouts','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(111,'marketplace','0009_activity_and_refusals','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(112,'marketplace','0012_people_and_traces','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(112,'marketplace','0010_key_alerts','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(113,'marketplace','0013_running_batches','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(113,'marketplace','0011_payouts','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(114,'marketplace','0014_members_of_requesters','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(114,'marketplace','0012_people_and_traces','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(115,'marketplace','0015_origin_of_activity','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(115,'marketplace','0013_running_batches','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(116,'marketplace','0016_layouts','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(116,'marketplace','0014_members_of_requesters','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(117,'marketplace','0017_topics','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(117,'marketplace','0015_origin_of_activity','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(118,'marketplace','0018_disposing','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(118,'marketplace','0016_layouts','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(119,'marketplace','0019_uploaded_files','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(119,'marketplace','0017_topics','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(120,'marketplace','0020_page_storage','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(120,'marketplace','0018_disposing','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(121,'marketplace','0021_former_ids','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(121,'marketplace','0019_uploaded_files','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(122,'marketplace','0022_study_links','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(122,'marketplace','0020_page_storage','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(123,'marketplace','0023_batch_hours','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(123,'marketplace','0021_former_ids','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(124,'marketplace','0024_former_id_settled','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(124,'marketplace','0022_study_links','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(125,'marketplace','0025_requester_currency','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(125,'marketplace','0023_batch_hours','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(126,'marketplace','0026_worker_file_read_as','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(126,'marketplace','0024_former_id_settled','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(127,'marketplace','0027_language_of_workers','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(127,'marketplace','0025_requester_currency','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(128,'mfa','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(128,'marketplace','0026_worker_file_read_as','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(129,'mfa','0002_authenticator_timestamps','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(129,'marketplace','0027_language_of_workers','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(130,'mfa','0003_authenticator_type_uniq','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(130,'mfa','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(131,'notices','0001_start','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(131,'mfa','0002_authenticator_timestamps','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(132,'notices','0002_letters_claimed','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(132,'mfa','0003_authenticator_type_uniq','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(133,'notices','0003_notices_of_the_installation','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(133,'notices','0001_start','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(134,'notices','0004_notice_readings','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(134,'notices','0002_letters_claimed','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(135,'poll','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(135,'notices','0003_notices_of_the_installation','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(136,'projects','0006_owners_make_projects','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(136,'notices','0004_notice_readings','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(137,'retrieval','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(137,'poll','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(138,'retrieval','0002_network_and_digest','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(138,'retrieval','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(139,'retrieval','0003_same_words','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(139,'retrieval','0002_network_and_digest','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(140,'retrieval','0004_hosts_share_indexes','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(140,'retrieval','0003_same_words','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(141,'sealing','0001_canary','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(141,'retrieval','0004_hosts_share_indexes','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(142,'sessions','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(142,'sealing','0001_canary','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(143,'socialaccount','0001_initial','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(143,'sessions','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(144,'socialaccount','0002_token_max_lengths','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(144,'socialaccount','0001_initial','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(145,'socialaccount','0003_extra_data_default_dict','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(145,'socialaccount','0002_token_max_lengths','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(146,'socialaccount','0004_app_provider_id_settings','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(146,'socialaccount','0003_extra_data_default_dict','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(147,'socialaccount','0005_socialtoken_nullable_app','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(147,'socialaccount','0004_app_provider_id_settings','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(148,'socialaccount','0006_alter_socialaccount_extra_data','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(148,'socialaccount','0005_socialtoken_nullable_app','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(149,'webhooks','0001_start','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(149,'socialaccount','0006_alter_socialaccount_extra_data','2000-01-01 00:00:00+00')
 -- next statement
-INSERT INTO "django_migrations" VALUES(150,'webhooks','0002_put_aside','2000-01-01 00:00:00+00')
+INSERT INTO "django_migrations" VALUES(150,'webhooks','0001_start','2000-01-01 00:00:00+00')
+-- next statement
+INSERT INTO "django_migrations" VALUES(151,'webhooks','0002_put_aside','2000-01-01 00:00:00+00')
 -- next statement
 CREATE UNIQUE INDEX "auth_group_permissions_group_id_permission_id_0cd325b0_uniq" ON "auth_group_permissions" ("group_id", "permission_id")
 -- next statement
@@ -2785,6 +2799,12 @@ CREATE INDEX "assignment_in_order" ON "crowd_assignment" ("stage_id", "id")
 CREATE INDEX "assignment_withdrawn" ON "crowd_assignment" ("stage_id") WHERE "withdrawn"
 -- next statement
 CREATE INDEX "assignment_by_news" ON "crowd_assignment" ("stage_id", (MAX(COALESCE("stored_at", "submitted_at", "decided_at"), COALESCE("submitted_at", "decided_at", "stored_at"), COALESCE("decided_at", "submitted_at", "stored_at"))))
+-- next statement
+CREATE INDEX "crowd_picture_sha256_6d6e0d00" ON "crowd_picture" ("sha256")
+-- next statement
+CREATE INDEX "crowd_picture_added_by_id_e9b31b2c" ON "crowd_picture" ("added_by_id")
+-- next statement
+CREATE INDEX "crowd_picture_project_id_240ee060" ON "crowd_picture" ("project_id")
 -- next statement
 CREATE INDEX "releases_release_created_by_id_871d2043" ON "releases_release" ("created_by_id")
 -- next statement
@@ -3298,7 +3318,7 @@ CREATE TRIGGER marketplace_activity_only_released BEFORE UPDATE OF "user_id" ON 
 -- next statement
 DELETE FROM "sqlite_sequence"
 -- next statement
-INSERT INTO "sqlite_sequence" VALUES('django_migrations',150)
+INSERT INTO "sqlite_sequence" VALUES('django_migrations',151)
 -- next statement
 INSERT INTO "sqlite_sequence" VALUES('account_emailaddress',0)
 -- next statement
@@ -3334,9 +3354,9 @@ INSERT INTO "sqlite_sequence" VALUES('annotation_query',0)
 -- next statement
 INSERT INTO "sqlite_sequence" VALUES('api_idempotencyrecord',0)
 -- next statement
-INSERT INTO "sqlite_sequence" VALUES('django_content_type',179)
+INSERT INTO "sqlite_sequence" VALUES('django_content_type',180)
 -- next statement
-INSERT INTO "sqlite_sequence" VALUES('auth_permission',716)
+INSERT INTO "sqlite_sequence" VALUES('auth_permission',720)
 -- next statement
 INSERT INTO "sqlite_sequence" VALUES('auth_group',0)
 -- next statement

@@ -72,6 +72,21 @@ class QuestionnaireField(Part):
         }
     )  # fmt: skip
 
+    #: Options that only fields of some types have.
+    types: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "options": _WITH_OPTIONS,
+        "labels": ("choice", "choices", "rank", "spans"),
+        "severities": ("spans",),
+        "least": ("slider", "number"),
+        "most": ("slider", "number"),
+        "step": ("slider", "number"),
+        "shortest": ("text",),
+        "longest": ("text",),
+        "shuffle": ("choice", "choices", "rank"),
+        "ordered": ("choice",),
+        "of": ("spans",),
+    }
+
     name: str = Field(min_length=1, max_length=40, description="Names it in the data, such as validity.")
     type: FieldType = Field(
         description="choice: one of the options; choices: any of them; scale: labelled points from 1; slider "
@@ -79,7 +94,7 @@ class QuestionnaireField(Part):
     )
     label: str = Field(min_length=1, max_length=300, description="What people read.")
     help: str = Field(default="", max_length=1000, description="A further sentence below the label.")
-    required: bool = Field(default=True, description="It must be field_answer.")
+    required: bool = Field(default=True, description="It must be answered.")
     options: tuple[Option, ...] = Field(
         default=(),
         max_length=30,
@@ -272,7 +287,7 @@ class QuestionnaireConfig(StageConfig):
     instructions: str = Field(
         default="Read everything that is shown, then answer the questions about it.",
         max_length=8000,
-        description="Shown above all units of a HIT.",
+        description="Shown above all units of a HIT, in Markdown with the project's pictures.",
     )
     fields: tuple[QuestionnaireField, ...] = Field(
         min_length=1, max_length=40, description="What is asked, in this order."
@@ -310,6 +325,7 @@ class QuestionnaireConfig(StageConfig):
     languages: Mapping[Language, QuestionnaireTexts] = in_languages()
 
     asked_options: ClassVar[tuple[str, ...]] = ("unit", "fields")
+    markdown: ClassVar[bool] = True
     advanced: ClassVar[frozenset[str]] = frozenset(
         {
             "preset",

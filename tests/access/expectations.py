@@ -73,7 +73,7 @@ _GROUPS: dict[tuple[str, str, str], str] = {
         bonus release exclude exclude_person readmit readmit_person compensate resolve read_panel ask_return
         panel_terms read_panel_messages write_panel_message pay_in_part state_part_amount
         webhook_action webhook_message
-        set_sources pause_source open_source close_source move_work decide_match
+        set_sources pause_source open_source close_source move_work decide_match remove_picture
     """,
     ("desk", FORM, "owner"): "edit_project",
     ("desk", ACT, "owner"): """
@@ -267,6 +267,7 @@ BY_CREDENTIAL: dict[str, tuple[int, int]] = {
     "join:code": (405, 404),
     "crowd:task": (200, 403),
     "crowd:draft": (405, 403),
+    "crowd:picture": (200, 405),
     "crowd:panel": (404, 405),
     "crowd:panel_done": (404, 405),
     "crowd:panel_consent": (405, 404),

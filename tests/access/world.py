@@ -23,6 +23,7 @@ from core.projects.services import create_project, set_role
 from core.webhooks.models import Webhook
 from crowd.models import Assignment, Endpoint, Hit, PanelStudy, PersonMatch, Stage, Worker
 from crowd.services.endpoints import create_endpoint
+from crowd.services.pictures import add_picture
 from crowd.services.spenders import allow_spending
 from evaluations import storage as evaluation_storage
 from evaluations.external_scores import packed
@@ -190,7 +191,17 @@ def _crowd(
     own["desk:end_token"] = own["desk:end_project_token"] = {"pk": token.pk}
     for name in ("worker", "exclude", "compensate", "person", "exclude_person", "readmit", "readmit_person"):
         own[f"desk:{name}"] = {"pk": work.worker_id}
-    rooms["crowd"] = {"key": hit.key, "signed": "none", "endpoint": endpoint.name}
+    picture = add_picture(
+        project=project, name="map.png", content=b"\x89PNG\r\n\x1a\n" + project.slug.encode()
+    )
+    own["desk:remove_picture"] = {"pk": picture.pk}
+    rooms["crowd"] = {
+        "key": hit.key,
+        "signed": "none",
+        "endpoint": endpoint.name,
+        "sha256": picture.sha256,
+        "name": picture.name,
+    }
 
 
 def _annotation(

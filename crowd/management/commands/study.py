@@ -3,8 +3,9 @@
 import json
 import os
 from argparse import ArgumentParser
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -18,6 +19,7 @@ from crowd.models import Stage
 from crowd.selectors.work_lists import stage_cards
 from crowd.services import stages as closing
 from crowd.services.copies import copy_project, copy_stage
+from crowd.services.pictures import take_pictures
 from crowd.services.publication import Quote
 from crowd.study import planning, reference
 from crowd.study.documents import study_toml
@@ -119,7 +121,8 @@ class Command(BaseCommand):
         study = read(options["file"])
         study_plan = plan(study, os.environ, to_apply=True)
         if study_plan.empty:
-            self._report(options, study_plan, "nothing to change")
+            absent = self._take_pictures(options, study, actor)
+            self._report(options, study_plan, "nothing to change", absent=absent)
             return
         if not options["json"]:
             self._cautions(study_plan)
@@ -136,7 +139,20 @@ class Command(BaseCommand):
             raise CommandError(
                 "Somebody changed the project meanwhile, and nothing was done. Look at the differences again."
             ) from error
-        self._report(options, study_plan, "applied", applied)
+        absent = self._take_pictures(options, study, actor)
+        self._report(options, study_plan, "applied", applied, absent=absent)
+
+    def _take_pictures(self, options: dict[str, Any], study: Study, actor: Any) -> list[str]:
+        """Take pictures of the instructions that lie beside the file; the names of those that do not."""
+        project, folder = study.fields.project.slug, Path(options["file"]).parent
+        try:
+            return [
+                name
+                for stage in Stage.objects.filter(project__slug=project).select_related("project")
+                for name in take_pictures(stage=stage, folder=folder, actor=actor)
+            ]
+        except CrowdError as error:
+            raise CommandError(f"Everything but a picture is applied. {error}") from error
 
     def show_project(self, options: dict[str, Any]) -> None:
         """Print a project as the study file that would make it."""
@@ -238,6 +254,7 @@ class Command(BaseCommand):
         study_plan: Plan,
         outcome: str,
         applied: planning.StudyResult | None = None,
+        absent: Sequence[str] = (),
     ) -> None:
         quotes = applied.quotes if applied else {}
         cautions = applied.cautions if applied else {}
@@ -246,13 +263,25 @@ class Command(BaseCommand):
                 slug: _costs(quote) | {"cautions": list(cautions[slug])} for slug, quote in quotes.items()
             }
             self.stdout.write(
-                json.dumps({"ok": True, "outcome": outcome, **_facts(study_plan), "quotes": costs})
+                json.dumps(
+                    {
+                        "ok": True,
+                        "outcome": outcome,
+                        **_facts(study_plan),
+                        "quotes": costs,
+                        "missing_pictures": list(absent),
+                    }
+                )
             )
             return
         if applied is None:
             self._cautions(study_plan)
             self._notes(study_plan)
         self.stdout.write(f"{outcome.capitalize()}.")
+        for name in absent:
+            self.stderr.write(
+                f"{name}: no such picture beside {options['file']}. Put it there, and apply again."
+            )
         for slug, quote in quotes.items():
             self.stdout.write(f"Stage {slug}, a draft: {_quoted(quote)}")
             for caution in cautions[slug]:
