@@ -6,6 +6,8 @@ from collections import Counter
 import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from core.files.refusals import FileRefusedError
@@ -33,6 +35,7 @@ from tests.judgments.questionnaire_world import (
     show,
     write_answers,
 )
+from tests.scale import limit_cases
 
 pytestmark = pytest.mark.django_db
 
@@ -294,6 +297,28 @@ def test_points_of_errors_are_those_of_mqm():
     assert error_points(marked(("no answer", "minor"))) == 25
     assert error_points(marked(*[("style", "major")] * 7)) == 25, "the worst five"
     assert error_points(marked(("style", "neutral"))) == 0
+
+
+MARKS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "label": st.sampled_from(["accuracy", "punctuation", "no answer"]),
+            "severity": st.sampled_from(["neutral", "minor", "major", "critical"]),
+        }
+    ),
+    max_size=8,
+)
+
+
+@settings(max_examples=limit_cases(300), deadline=None)
+@given(MARKS, st.randoms(use_true_random=False))
+def test_points_of_errors_know_no_order_rise_with_errors_and_end_after_five(marks, random):
+    points = error_points(marks)
+    assert error_points(random.sample(marks, len(marks))) == points
+    assert 0 <= points <= 5 * 25
+    assert all(error_points(marks[:place]) <= points for place in range(len(marks)))
+    worst = sorted(marks, key=lambda mark: -error_points([mark]))[:5]
+    assert error_points(worst) == points == pytest.approx(sum(error_points([mark]) for mark in worst))
 
 
 # Checks, responses and figures
