@@ -117,8 +117,8 @@ class QuestionnaireField(Part):
     )
     show_if: Conditions = Field(
         default_factory=dict,
-        description="Prompt only where an earlier field has one of these values, as in "
-        '{interpretable = ["yes"]}.',
+        description="Prompt only where an earlier field has one of these values: "
+        '{interpretable = ["yes"]} or "interpretable = yes".',
     )
     shuffle: bool = Field(default=False, description="Options in an order of each person's own, by the seed.")
     ordered: bool = Field(default=False, description="The options of a choice rise: agreement is ordinal.")

@@ -3,8 +3,9 @@
 Answers of a pair are named by their systems, never by a side; which one a person saw first is in the row.
 """
 
+import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,10 +14,11 @@ from django.db import DEFAULT_DB_ALIAS
 from core.files.cells import csv_line_writer
 from crowd.models import Stage
 from crowd.selectors.pseudonyms import worker_pseudonyms
-from judgments.models import QuestionnaireUnit, UnitResponse
+from judgments.models import Candidate, QuestionnaireUnit, UnitResponse
 from judgments.questionnaire.config import LEFT, RIGHT, QuestionnaireConfig, QuestionnaireField
 from judgments.questionnaire.materials import nuggets_of
 from judgments.questionnaire.prompts import Prompt, prompts_of
+from judgments.questionnaire.sentences import count_citations
 from judgments.questionnaire.units import UNASKED, counted_responses
 
 _CHUNK = 2_000
@@ -26,6 +28,20 @@ _NO_ONE = "-"
 #: The text field in which people write nuggets, one in each line.
 WRITTEN = "nuggets"
 Table = tuple[Sequence[str], Iterator[Sequence[Any]]]
+#: Headings, items of lists and bold words.
+_MARKDOWN = re.compile(r"^ {0,3}(?:#{1,6}|[-*+•]|\d{1,3}[.)])[ \t]|\*\*[^*\n]+\*\*|__[^_\n]+__", re.MULTILINE)
+
+
+def _count_markdown(text: str) -> int:
+    return len(_MARKDOWN.findall(text))
+
+
+#: Numbers of an answer that may decide what people prefer, whatever it says: characters, marks, formats.
+STYLES: Mapping[str, Callable[[str], int]] = {
+    "length": len,
+    "citations": count_citations,
+    "markdown": _count_markdown,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +118,7 @@ class Names:
 
 
 def response_rows(stage: Stage, config: QuestionnaireConfig) -> Iterator[dict[str, Any]]:
-    """A row for each field that a person field_answer."""
+    """A row for each field that a person answered."""
     names = Names(stage)
     for response in responses_of(stage):
         for field_answer in field_answers_of(response, config):
@@ -145,18 +161,28 @@ def csv_lines(table: Table) -> Iterator[str]:
 
 
 def pair_table(stage: Stage, config: QuestionnaireConfig, using: str = DEFAULT_DB_ALIAS) -> Table:
-    """A row for each person and pair, with a column for each field that compares."""
+    """A row for each person and pair: a column for each field that compares, and for style of either side."""
     fields = [field for field in config.fields if field.compares]
+    styles = [f"{style}_{side}" for side in (LEFT, RIGHT) for style in STYLES]
 
     def rows() -> Iterator[Sequence[Any]]:
         names = Names(stage)
         for response in responses_of(stage, using=using):
+            unit = response.unit
             left, right = sides_seen(response)
             values = [_as_seen(response, field) for field in fields]
-            worker = names[response.worker_id]
-            yield (item_of(response.unit), left, right, worker, *values, int(response.worker.simulated))
+            sides = [_styles_of(candidate) for candidate in (unit.candidate, unit.other)]
+            of_left, of_right = reversed(sides) if response.flipped else sides
+            worker, simulated = names[response.worker_id], int(response.worker.simulated)
+            yield (item_of(unit), left, right, worker, *values, *of_left, *of_right, simulated)
 
-    return ("item", "left", "right", "worker", *(field.name for field in fields), "simulated"), rows()
+    columns = ("item", "left", "right", "worker", *(field.name for field in fields), *styles, "simulated")
+    return columns, rows()
+
+
+def _styles_of(candidate: Candidate | None) -> list[int]:
+    """The numbers of style of an answer."""
+    return [count(candidate.text if candidate is not None else "") for count in STYLES.values()]
 
 
 def _as_seen(response: UnitResponse, field: QuestionnaireField) -> str:

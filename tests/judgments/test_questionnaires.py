@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pydantic import ValidationError
 from scipy.stats import binomtest
 
@@ -22,8 +24,8 @@ from judgments.questionnaire.config import QuestionnaireConfig, QuestionnaireFie
 from judgments.questionnaire.materials import import_units
 from judgments.questionnaire.people import fields_of_person
 from judgments.questionnaire.prompts import passes_gold, read_spans
-from judgments.questionnaire.report import error_points, make_report
-from judgments.questionnaire.rows import pair_table, response_rows
+from judgments.questionnaire.report import adjust_for_style, error_points, make_report, win_rates
+from judgments.questionnaire.rows import STYLES, pair_table, response_rows
 from judgments.questionnaire.sentences import cut
 from judgments.questionnaire.units import ensure_units, missing_responses, name_of
 from judgments.services import filter_runs
@@ -38,6 +40,7 @@ from tests.judgments.questionnaire_world import (
     show,
     write_answers,
 )
+from tests.scale import limit_cases
 
 pytestmark = pytest.mark.django_db
 
@@ -236,6 +239,48 @@ def test_a_choice_of_a_pair_is_the_answer_that_the_person_saw(researcher, tmp_pa
         winner = seen[seen["preference"]] if seen["preference"] in ("left", "right") else seen["preference"]
         assert winner == names.get(value, value)
         assert (seen["left"] == names["left"]) is not response.flipped
+        candidates = [response.unit.candidate, response.unit.other]
+        of_left, of_right = candidates[::-1] if response.flipped else candidates
+        assert (seen["length_left"], seen["length_right"]) == (len(of_left.text), len(of_right.text))
+
+
+def test_numbers_of_style_count_characters_citations_and_formats():
+    text = "# Gas\n\nIt is **methane** [1, 2], mostly [3].\n- one\n* two\n1. three\n__four__ 2 * 3 * 4"
+    assert {name: count(text) for name, count in STYLES.items()} == {
+        "length": len(text),
+        "citations": 3,
+        "markdown": 6,
+    }
+
+
+def test_results_of_pairs_show_wins_with_and_without_style_by_choice(researcher, tmp_path, client):
+    study = make_study(write_answers(tmp_path / "a.jsonl"), "pairs", researcher, people=3)
+    answer_all(study.stage, people=3)
+    stage = study.stage
+    report = make_report(stage, replicates=0)
+    values = {
+        "last_judgment": 0,
+        "judgments": report["n_responses"],
+        "seconds": 0,
+        "created_at": stage.created_at,
+    }
+    AgreementReport.objects.create(stage=stage, stamp="x", report=report, **values)
+    rates = win_rates(report["preferences"]["preference"])
+    assert sum(rates.values()) == pytest.approx(3 / 2)
+    client.force_login(researcher)
+    address = reverse("judgments:results", args=[study.project.slug, stage.slug])
+    page = client.get(address).content.decode()
+    assert ("Adjust for style" in page, "Adjusted for style" in page) == (True, False)
+    for style, columns in (("length", ["length"]), ("all", ["length", "citations"])):
+        page = client.get(address, {"style": style}).content.decode()
+        facts = adjust_for_style(stage, ["length", "citations", "markdown"] if style == "all" else [style])
+        adjusted = win_rates(facts["preference"])
+        assert [each["column"] for each in facts["preference"]["style"]] == columns
+        assert sum(adjusted.values()) == pytest.approx(3 / 2)
+        assert adjusted != rates
+        assert all(f"{rate:.0%}" in page for rate in (*rates.values(), *adjusted.values()))
+    assert "nothing to adjust for" in client.get(address, {"style": "markdown"}).content.decode()
+    assert "Adjusted for style" not in client.get(address, {"style": "nothing"}).content.decode()
 
 
 def test_fields_that_depend_on_others_are_asked_where_their_condition_holds(researcher, tmp_path):
@@ -283,6 +328,28 @@ def test_points_of_errors_are_those_of_mqm():
     assert error_points(marked(("no answer", "minor"))) == 25
     assert error_points(marked(*[("style", "major")] * 7)) == 25, "the worst five"
     assert error_points(marked(("style", "neutral"))) == 0
+
+
+MARKS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "label": st.sampled_from(["accuracy", "punctuation", "no answer"]),
+            "severity": st.sampled_from(["neutral", "minor", "major", "critical"]),
+        }
+    ),
+    max_size=8,
+)
+
+
+@settings(max_examples=limit_cases(300), deadline=None)
+@given(MARKS, st.randoms(use_true_random=False))
+def test_points_of_errors_know_no_order_rise_with_errors_and_end_after_five(marks, random):
+    points = error_points(marks)
+    assert error_points(random.sample(marks, len(marks))) == points
+    assert 0 <= points <= 5 * 25
+    assert all(error_points(marks[:place]) <= points for place in range(len(marks)))
+    worst = sorted(marks, key=lambda mark: -error_points([mark]))[:5]
+    assert error_points(worst) == points == pytest.approx(sum(error_points([mark]) for mark in worst))
 
 
 # Checks, responses and figures
