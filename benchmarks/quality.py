@@ -170,14 +170,14 @@ def measure_command(count: int) -> Iterator[Figure]:
             yield _run_command(title, words, goal)
 
 
-def measure_preferences(count: int) -> Iterator[Figure]:
+def measure_preferences(count: int, systems: int = 20) -> Iterator[Figure]:
     """`manage.py preferences` with its intervals over questions and judges."""
     rng = np.random.default_rng(7)
-    first = rng.integers(0, 8, count)
-    second = (first + rng.integers(1, 8, count)) % 8
+    first = rng.integers(0, systems, count)
+    second = (first + rng.integers(1, systems, count)) % systems
     questions, judges, outcomes = (
-        rng.integers(0, 5000, count),
-        rng.integers(0, 800, count),
+        rng.integers(0, max(2, count // 20), count),
+        rng.integers(0, max(2, count // 1000), count),
         rng.integers(0, 3, count),
     )
     columns = (questions.tolist(), judges.tolist(), first.tolist(), second.tolist(), outcomes.tolist())
@@ -188,7 +188,7 @@ def measure_preferences(count: int) -> Iterator[Figure]:
             for question, judge, left, right, outcome in zip(*columns, strict=True):
                 file.write(f"q{question},j{judge},s{left},s{right},{('left', 'right', 'tie')[outcome]}\n")
         words = ["preferences", str(path), "--side", "--report", f"{name}/report.json"]
-        title = f"manage.py preferences --side --replicates 1000, {count:,} judged pairs of 8 systems"
+        title = f"manage.py preferences --side --replicates 1000, {count:,} judged pairs of {systems} systems"
         yield _run_command(title, words, 30)
 
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from core.files.reading import Reading
 from evaluations.errors import EvaluationError
-from metrics.metaeval.data import NO_RATINGS, Raters, ScoredAnswers
+from metrics.metaeval.data import NO_RATINGS, JudgedPairs, Raters, ScoredAnswers
 from metrics.texts import Answers
 from metrics.tokens import is_unspaced
 
@@ -63,6 +63,12 @@ def simulation_of(table: "AnswerTable") -> Mapping[str, Any] | None:
     """What programs did in place of people in a table (`tables.simulation`); None where it does not say."""
     simulation: Mapping[str, Any] | None = getattr(table, "simulated", None)
     return simulation
+
+
+def pairs_of(table: "AnswerTable") -> JudgedPairs | None:
+    """The pairs of answers that people judged (`judged_pairs.PairedTable`), by the places of their rows."""
+    pairs: JudgedPairs | None = getattr(table, "pairs", None)
+    return pairs
 
 
 class AnswerTable(Protocol):
@@ -143,7 +149,7 @@ def batches(rows: Iterable[Row], size: int) -> Iterator[list[Row]]:
 
 
 #: Tables whose rows people write or give, with the words for them.
-_WORDS = {"answers": "answers", "ratings": "ratings", "scores": "human scores"}
+_WORDS = {"answers": "answers", "ratings": "ratings", "scores": "human scores", "responses": "responses"}
 
 
 def simulated_of(manifest: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -371,7 +377,8 @@ class AnswerColumns:
 
     `scale` is the lowest and highest score: as it was given, or as it was found. `notes` are sentences about
     what was found rather than given. `unspaced` of the answers are in a script without spaces between words.
-    `simulated` says what programs did in place of people, None where people did it all.
+    `simulated` says what programs did in place of people, None where people did it all. `pairs` are those
+    that people judged, None where they judged answers.
     """
 
     human: Floats
@@ -389,6 +396,7 @@ class AnswerColumns:
     notes: list[str]
     unspaced: int = 0
     simulated: Mapping[str, Any] | None = None
+    pairs: JudgedPairs | None = None
 
     def __len__(self) -> int:
         return len(self.human)
@@ -421,6 +429,7 @@ class AnswerColumns:
             self.raters,
             signatures={**signatures, **{name: f"metric:{name}|external" for name in self.external}},
             no_ratings=self.no_ratings,
+            pairs=self.pairs,
         )
 
 
@@ -474,6 +483,7 @@ def gather(table: AnswerTable) -> AnswerColumns:
         notes,
         unspaced,
         marked,
+        pairs_of(table),
     )
 
 

@@ -15,7 +15,7 @@ MOST_DRAWS, MOST_REPLICATES = 99_999, 20_000
 MOST_SAMPLES = 1_000
 #: Options that came later: a plan without them is stored without them, so that hosts of an earlier version
 #: can read it during an upgrade.
-_LATER = ("reference_samples", "differences", "sweeps", "paired_bootstrap")
+_LATER = ("field", "reference_samples", "differences", "sweeps", "paired_bootstrap")
 
 
 class External(BaseModel):
@@ -47,14 +47,16 @@ class EvaluationPlan(BaseModel):
 
     `models` are those that learned metrics score with, at most one of a kind, and `encoder` is BERTScore's,
     with the digest that it had when it was chosen.
-    An empty `stage` is the newest of the release that has scores. No `metrics` are those of the profile. No
-    `gap` is half of the scale. `sweeps` are written as on the command line: alpha=0:10:1. `differences` names
-    metrics whose largest differences in rank from people are listed.
+    An empty `stage` is the newest of the release that has scores. A `field` is one of a questionnaire, whose
+    answers are the human scores, or say which of two answers is better. No `metrics` are those of the
+    profile. No `gap` is half of the scale. `sweeps` are written as on the command line: alpha=0:10:1.
+    `differences` names metrics whose largest differences in rank from people are listed.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     stage: str = Field(default="", max_length=100)
+    field: str = Field(default="", max_length=40)
     profile: _Name = "default"
     metrics: tuple[_Name, ...] = Field(default=(), max_length=MOST_METRICS)
     external: tuple[External, ...] = Field(default=(), max_length=20)

@@ -162,9 +162,8 @@ def _table(evaluation: Evaluation, plan: EvaluationPlan) -> Iterator[AnswerTable
     columns = {each.name: values_of(_external(evaluation, each.name, each.digest)) for each in plan.external}
     with (
         fetched_folder(evaluation.release) as folder,
-        open_release(folder, stage=plan.stage, scored=True) as opened,
+        open_release(folder, stage=plan.stage, scored=True, field=plan.field) as table,
     ):
-        table = cast("AnswerTable", opened)
         yield cast("AnswerTable", JoinedTable(table, columns)) if columns else table
 
 

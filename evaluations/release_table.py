@@ -4,10 +4,13 @@ import json
 import math
 import sqlite3
 import tempfile
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from statistics import fmean
+from typing import Any, cast
 
 from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError
@@ -16,6 +19,9 @@ from core.files.cells import unguarded
 from core.files.reading import Reading
 from evaluations.answer_table import AnswerTable, AspectRating, Row, simulated_of
 from evaluations.errors import EvaluationError
+from evaluations.judged_pairs import PairedTable, PairJudgment
+from evaluations.score_fields import ends_of, fields_in, score_of
+from judgments.questionnaire.config import QuestionnaireField
 from metrics.agreement.recipes import Z
 from releases.diff import manifest_in
 from releases.errors import ReleaseError
@@ -44,6 +50,9 @@ _ELSEWHERE = (
     "The ratings were collected elsewhere. The ceiling takes them as if no filter had removed single ones "
     "for being far from the others."
 )
+_OF_FIELD = (
+    "Human scores are answers to “{}” (stage {}) in work that no filter removed, also those of the ceiling."
+)
 _ONE = (Kind.TEXT, Kind.INTEGER, Kind.NUMBER, Kind.FLAG)
 _KINDS = {table.name: {column.name: column.kind for column in table.columns} for table in TABLES}
 
@@ -57,6 +66,9 @@ class ReleaseTable:
 
     Rows come from a temporary database of references and scores, so that memory does not grow with the
     release. Gold entities of a query are those that were marked in any of its references.
+
+    With a `field` of a questionnaire the human score is the mean of what people answered there. Of a field
+    that compares two answers `pairs_judged` are its judgments, and answers have no score of their own.
     """
 
     external: Sequence[str] = ()
@@ -65,7 +77,14 @@ class ReleaseTable:
     has: frozenset[str] = _FIELDS
 
     def __init__(
-        self, folder: Path, room: sqlite3.Connection, *, stage: str, score: str, scored: bool
+        self,
+        folder: Path,
+        room: sqlite3.Connection,
+        *,
+        stage: str,
+        score: str,
+        scored: bool,
+        field: str = "",
     ) -> None:
         manifest = _manifest(folder)
         self._folder, self._manifest, self._room = folder, manifest, room
@@ -78,11 +97,15 @@ class ReleaseTable:
             self.has = _FIELDS | {"simulated"}
             self.notes.append(self.simulated["what"])
         self._fill(score)
+        self.pairs_judged: list[PairJudgment] = []
+        self.no_ratings, self._whole = "", False
+        if field:
+            self._take_field(stage, field)
+            return
         self.stage = self._stage(stage, scored=scored)
         agreement = _agreement(folder, self.stage)
         self.scale = _scale(agreement)
         self.alpha = _alpha(agreement)
-        self.no_ratings = ""
         self._whole = self._fill_ratings()
         if not self._whole:
             self._judge_kept(agreement)
@@ -146,6 +169,59 @@ class ReleaseTable:
                 "INSERT OR REPLACE INTO score VALUES (?, ?, ?, ?, ?)",
                 (_score(each, score) for each in self._records("scores")),
             )
+
+    def _take_field(self, stage: str, name: str) -> None:
+        """What people answered in one field as human scores of answers, or as judgments of pairs."""
+        self.stage, field = self._field(stage, name)
+        self.scale, self.alpha = ends_of(field), None
+        values: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+        simulated: set[str] = set()
+        with self._readable():
+            for each in self._records("responses"):
+                if (each["stage"], each["field"]) != (self.stage, name) or not each["candidate_id"]:
+                    continue
+                first, value = each["candidate_id"], json.loads(each["value"])
+                if field.compares:
+                    lead = (value == each["system"]) - (value == each["second_system"])
+                    self.pairs_judged.append((first, each["second_id"], lead))
+                elif (score := score_of(field, value)) is not None:
+                    values[first][each["worker"]].append(score)
+                    simulated |= {first} if each.get("simulated") else set()
+        with self._room:
+            self._room.executemany(
+                "INSERT INTO score VALUES (?, ?, ?, ?, ?)",
+                (
+                    (
+                        self.stage,
+                        candidate,
+                        fmean(score for scores in by_worker.values() for score in scores),
+                        json.dumps([(worker, fmean(scores)) for worker, scores in by_worker.items()]),
+                        candidate in simulated,
+                    )
+                    for candidate, by_worker in values.items()
+                ),
+            )
+        self.notes.append(_OF_FIELD.format(field.label, self.stage))
+
+    def _field(self, stage: str, name: str) -> tuple[str, QuestionnaireField]:
+        """The questionnaire with the field, and the field."""
+        fields = {
+            (slug, each.name): each
+            for slug, all_fields in fields_in(self._folder, self._manifest).items()
+            for each in all_fields
+        }
+        fitting = [slug for slug, each in fields if each == name and stage in ("", slug)]
+        if len(fitting) == 1:
+            return fitting[0], fields[fitting[0], name]
+        if fitting:
+            raise EvaluationError(
+                f"{self.title} has a field {name!r} of several stages. Name one: --stage "
+                f"{' or '.join(fitting)}."
+            )
+        others = ", ".join(f"{each} ({slug})" for slug, each in fields) or "none"
+        raise EvaluationError(
+            f"{self.title} has no field {name!r} that scores answers or compares two; there are: {others}."
+        )
 
     @contextmanager
     def _readable(self) -> Iterator[None]:
@@ -247,19 +323,29 @@ class ReleaseTable:
 
 @contextmanager
 def open_release(
-    folder: Path, *, stage: str = "", columns: Mapping[str, str] | None = None, scored: bool = True
-) -> Iterator[ReleaseTable]:
+    folder: Path,
+    *,
+    stage: str = "",
+    columns: Mapping[str, str] | None = None,
+    scored: bool = True,
+    field: str = "",
+) -> Iterator[AnswerTable]:
     """The folder of a release as a table. EvaluationError where it is none, or has no human scores and
     `scored` wants them.
 
-    `columns` may name another column of its scores: `scores=median`, `trimmed` or `adjusted`.
+    `columns` may name another column of its scores: `scores=median`, `trimmed` or `adjusted`; `field` one of
+    a questionnaire in their place.
     """
     score = _score_column(columns or {})
     with (
         tempfile.TemporaryDirectory(prefix="evaluation-") as place,
         closing(sqlite3.connect(Path(place, "rows.sqlite"))) as room,
     ):
-        yield ReleaseTable(folder, room, stage=stage, score=score, scored=scored)
+        table = ReleaseTable(folder, room, stage=stage, score=score, scored=scored, field=field)
+        if table.pairs_judged:
+            yield cast("AnswerTable", PairedTable(table, table.pairs_judged, attrgetter("id")))
+        else:
+            yield table
 
 
 def _score_column(columns: Mapping[str, str]) -> str:
@@ -354,12 +440,12 @@ def _alpha(agreement: Mapping[str, Any]) -> tuple[float | None, float | None] | 
 
 @contextmanager
 def open_named_release(
-    name: str, path: Path, *, stage: str, columns: Mapping[str, str] | None, scored: bool
+    name: str, path: Path, *, stage: str, columns: Mapping[str, str] | None, scored: bool, field: str = ""
 ) -> Iterator[AnswerTable]:
     """The table of the release in the folder `path`, or else of the one that `name` names."""
     with (
         _folder(name, path) as folder,
-        open_release(folder, stage=stage, columns=columns, scored=scored) as table,
+        open_release(folder, stage=stage, columns=columns, scored=scored, field=field) as table,
     ):
         yield table
 

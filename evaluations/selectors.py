@@ -7,7 +7,10 @@ from django.db.models import QuerySet
 
 from core.jobs.models import Job
 from core.projects.models import Project
+from crowd.models import Stage
 from evaluations.models import Evaluation, ExternalScores
+from evaluations.score_fields import can_score, questionnaires_of
+from judgments.questionnaire.config import questionnaire_config
 from releases.models import Release
 from releases.tables import ELSEWHERE
 
@@ -52,6 +55,18 @@ def stages_of(release: Release) -> dict[str, str]:
     newest_first = list(reversed(titles))
     by_slug = {slug: titles[slug] for slug in sorted(newest_first, key=empty.__contains__)}
     return {ELSEWHERE: "Imported scores"} if release.imported and not by_slug else by_slug
+
+
+def score_fields_of(release: Release) -> dict[tuple[str, str], str]:
+    """Fields of questionnaires in a release that can be human scores, by stage and name, in words."""
+    slugs = questionnaires_of(release.manifest)
+    stages = Stage.objects.filter(project=release.project_id, slug__in=slugs).order_by("-pk") if slugs else []
+    return {
+        (stage.slug, each.name): f"{stage.title}: {each.label}"
+        for stage in stages
+        for each in questionnaire_config(stage).fields
+        if can_score(each)
+    }
 
 
 def _stages_without_scores(release: Release) -> set[str]:

@@ -28,7 +28,7 @@ from evaluations.model_shelf import refuse_what_lacks
 from evaluations.models import Call, Evaluation, ExternalScores, Part
 from evaluations.plans import EvaluationPlan, External, plan_of
 from evaluations.report.model import Report, best_of
-from evaluations.selectors import stages_of
+from evaluations.selectors import score_fields_of, stages_of
 from metrics.catalogue import plain_name
 from metrics.errors import MetricError
 from metrics.profiles import profile
@@ -89,7 +89,13 @@ def refuse_what_cannot_be(release: Release, plan: EvaluationPlan) -> None:
         )
     _refuse_unknown_names(plan)
     stages = stages_of(release)
-    if plan.stage and plan.stage not in stages:
+    if plan.field:
+        if (plan.stage, plan.field) not in score_fields_of(release):
+            raise EvaluationError(
+                f"The stage {plan.stage!r} of the release has no field {plan.field!r} that scores answers or "
+                "compares two."
+            )
+    elif plan.stage and plan.stage not in stages:
         raise EvaluationError(f"The release has no scores of a stage {plan.stage!r}.")
     if plan.metrics or plan.models:
         refuse_what_lacks(plan)

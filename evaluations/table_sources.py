@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import cast
 
 from evaluations.answer_table import AnswerTable
 from evaluations.errors import EvaluationError
@@ -35,9 +36,12 @@ def opened(
     stage: str = "",
     scored: bool | None = False,
     response_filter: str | None = None,
+    pairs: Path | None = None,
+    score: str = "",
 ) -> Iterator[AnswerTable]:
-    """The table of that name. `scored`: it must have human scores; None: it may. EvaluationError says
-    what is wrong.
+    """The table of that name. `scored`: it must have human scores; None: it may. `pairs` is a file with
+    judgments of pairs of the answers of a file. `score` names where the human score is: a column of `pairs`
+    or of the file, or a field of a questionnaire in a release. EvaluationError says what is wrong.
 
     A database is looked into only where there is no file and no folder of that name.
     """
@@ -48,7 +52,9 @@ def opened(
     if path.is_file():
         if stage:
             raise EvaluationError(f"--stage {stage}: {source} is a file; only releases have stages.")
-        yield open_table(
+        if score and pairs is None:
+            columns = {**(columns or {}), "scores": score}
+        table: AnswerTable = open_table(
             path,
             columns=columns,
             encoding=encoding,
@@ -58,10 +64,19 @@ def opened(
             external=external,
             lower_better=lower_better,
             scale=scale,
-            scored=scored,
+            scored=scored if pairs is None else False,
             response_filter=response_filter,
         )
+        if pairs is not None:
+            from evaluations.judged_pairs import pairs_of_file
+
+            table = cast("AnswerTable", pairs_of_file(table, pairs, winner=score))
+        yield table
         return
+    if pairs is not None:
+        raise EvaluationError(
+            f"--pairs {pairs}: a release has its own pairs. Name their field: --score FIELD."
+        )
     if response_filter is not None:
         raise EvaluationError(
             f"--response-filter {response_filter}: a release says itself what its filters removed."
@@ -75,7 +90,9 @@ def opened(
 
     from evaluations.release_table import open_named_release
 
-    with open_named_release(source, path, stage=stage, columns=columns, scored=bool(scored)) as table:
+    with open_named_release(
+        source, path, stage=stage, columns=columns, scored=bool(scored), field=score
+    ) as table:
         if scale is not None:
             table.scale = scale
         if release is not None:

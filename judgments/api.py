@@ -25,6 +25,8 @@ from crowd.api.access import StagePermission, stage_access
 from crowd.models import Stage
 from crowd.selectors.pseudonyms import PERSON, PersonPseudonyms
 from judgments.models import Candidate, CandidateSource, FilterRun, Judgment, System
+from judgments.questionnaire.config import questionnaire_config
+from judgments.questionnaire.rows import response_rows
 from judgments.selectors import candidates as selectors
 from judgments.selectors import scores as score_rows
 from judgments.selectors.candidates import AnswerScore, Filters
@@ -279,6 +281,79 @@ def judging_stage(request: ApiRequest) -> Stage:
     stage = stage_access(request).stage
     if stage.kind != "judging":
         raise ProblemError(404, "not_found", "Only judging stages have judgments.")
+    return stage
+
+
+# Figures and responses of questionnaires.
+
+questionnaires = Resource("Results of questionnaires", permission=StagePermission)
+
+
+class ResultsOut(BaseModel):
+    """The figures of a questionnaire, as its page and `results.json` have them."""
+
+    report: dict[str, Any] | None = Field(
+        description="Each field with counts, agreement and systems; preferences, support, nuggets and rubric "
+        "where fields are of these. What is undefined is null with its reason. Null: no figures yet."
+    )
+    report_is_fresh: bool = Field(description="They are of the responses that count now.")
+    report_job: int | None = Field(description="The job that makes others.")
+
+
+class ResponseLine(BaseModel):
+    """What one person answered in one field about one unit, or a part of it."""
+
+    person: str = Field(description="The person's pseudonym in this project.")
+    unit: str
+    question_id: str
+    system: str = Field("", description="Whose answer it is; not of pairs.")
+    left: str = Field("", description="Of a pair, the system that the person saw at the left.")
+    right: str = Field("", description="Of a pair, the system at the right.")
+    field: str
+    part: str = Field(description="Number of the sentence, nugget or turn; of a citation sentence.passage.")
+    value: Any = Field(description="Of a pair the name of the system that was chosen.")
+    simulated: bool
+    prefilled: bool
+    at: Time
+
+
+@questionnaires.get("/projects/{project}/stages/{stage}/results", scopes=[Scope.READ], role=Role.VIEWER)
+def get_results(request: ApiRequest, project: str, stage: str) -> ResultsOut:
+    """The newest figures of a questionnaire."""
+    at = _questionnaire(request)
+    status = standing(at, stamp_of(at))
+    return ResultsOut(
+        report=status.report or None,
+        report_is_fresh=status.fresh,
+        report_job=status.job.pk if status.job is not None and status.under_way else None,
+    )
+
+
+@questionnaires.post(
+    "/projects/{project}/stages/{stage}/results", scopes=[Scope.DECIDE], role=Role.MANAGER, status=202
+)
+def make_results(request: ApiRequest, project: str, stage: str) -> JobRef:
+    """Work out the figures of the responses that count now, by a job."""
+    return JobRef(job=reports.ask(stage=_questionnaire(request)).pk)
+
+
+@questionnaires.get(
+    "/projects/{project}/stages/{stage}/responses.jsonl",
+    scopes=[Scope.READ],
+    role=Role.VIEWER,
+    content=lines_of(ResponseLine),
+)
+def export_responses(request: ApiRequest, project: str, stage: str) -> StreamingHttpResponse:
+    """All responses of a questionnaire that count, a line for each field."""
+    at = _questionnaire(request)
+    return stream_lines(response_rows(at, questionnaire_config(at)))
+
+
+def _questionnaire(request: ApiRequest) -> Stage:
+    """The stage that the address names, which must be a questionnaire."""
+    stage = stage_access(request).stage
+    if stage.kind != "questionnaire":
+        raise ProblemError(404, "not_found", "Only questionnaires have responses.")
     return stage
 
 
@@ -687,7 +762,7 @@ def _describe_system(row: selectors.SystemCounts) -> SystemOut:
     return SystemOut(id=row.system.pk, name=row.system.name, kind=row.system.kind, **counts)
 
 
-RESOURCES = (candidates, judging, filters)
+RESOURCES = (candidates, judging, questionnaires, filters)
 PROBLEMS = {
     FilteringError: ProblemKind(422, "filters_refused"),
     FiltersChangedError: ProblemKind(409, "filters_changed"),

@@ -390,7 +390,8 @@ def _score(value: str, points: int) -> int | None:
 
 
 _LESSON = "lesson:"
-_FIRST = "first"
+#: What is remembered of the first choice.
+FIRST = "first"
 
 
 class JudgeTraining(SimpleKind):
@@ -423,12 +424,7 @@ class JudgeTraining(SimpleKind):
 
     def pending(self, stage: Stage) -> Iterator[PendingUnit]:
         """Examples that fewer people did than are let in."""
-        good = Claim.objects.filter(stage=stage, assignment__state__in=Assignment.GOOD)
-        done = Counter(good.values_list("unit", flat=True))
-        for number in range(len(training_config(stage).lessons)):
-            unit = f"{_LESSON}{number}"
-            if done[unit] < stage.redundancy:
-                yield PendingUnit(unit, stage.redundancy - done[unit])
+        return pending_lessons(stage, _lesson_units(stage))
 
     def page(self, stage: Stage, unit: str, seed: int) -> Page:
         """The example as judges see an answer."""
@@ -444,7 +440,7 @@ class JudgeTraining(SimpleKind):
                 **shown_scale(config),
                 "accepted": [config.rating_scale.text(step) for step in _accepted(config, lesson)],
                 "reason": lesson.reason,
-                "remembered": REMEMBERED + _FIRST,
+                "remembered": REMEMBERED + FIRST,
             },
             config.instructions,
         )
@@ -456,14 +452,11 @@ class JudgeTraining(SimpleKind):
         score = read_score(form.get("score", ""), config, scale)
         if score is None:
             return ParsedForm(errors={"score": wrong_score(form.get("score", ""), config, scale)})
-        first = read_score(form.get(REMEMBERED + _FIRST, ""), config, scale)
+        first = read_score(form.get(REMEMBERED + FIRST, ""), config, scale)
         first = score if first is None else first
-        remember = {_FIRST: scale.text(first)}
+        remember = {FIRST: scale.text(first)}
         if score not in right:
-            sentence = gettext(
-                "Not quite. %(reason)s Please choose again; you are paid for this either way."
-            ) % {"reason": lesson.reason}
-            return ParsedForm(errors={"score": sentence}, remember=remember)
+            return ParsedForm(errors={"score": choose_again(lesson.reason)}, remember=remember)
         response = {
             "first": scale.number(first),
             "right_at_first": first in right,
@@ -477,11 +470,7 @@ class JudgeTraining(SimpleKind):
     def settle(self, stage: Stage) -> dict[str, Any]:
         """Those who did all examples and chose enough of them right at first get into the group."""
         config = training_config(stage)
-        needed = passing(config)
-        done = [each for each in trained(stage) if each.done >= len(config.lessons)]
-        passed = [each.worker for each in done if each.right_at_first >= needed]
-        new = let_pass(stage, Worker.objects.filter(pk__in=passed).order_by("pk"))
-        return {"done": len(done), "passed": len(passed), "new": new}
+        return admit(stage, len(config.lessons), config.pass_share)
 
     def wording(self, stage: Stage, units: Sequence[str]) -> Mapping[str, str]:
         """Question and answer of the example."""
@@ -494,15 +483,47 @@ class JudgeTraining(SimpleKind):
         return {"score": config.rating_scale.text(rng.choice(_accepted(config, _lesson(stage, unit))))}
 
 
-def passing(config: TrainingConfig) -> int:
-    """How many first choices must be right; the share is rounded up."""
+# What every training does, also that of a questionnaire.
+
+
+def pending_lessons(stage: Stage, units: Sequence[str]) -> Iterator[PendingUnit]:
+    """Lessons that fewer people did than are let in."""
+    good = Claim.objects.filter(stage=stage, assignment__state__in=Assignment.GOOD)
+    done = Counter(good.values_list("unit", flat=True))
+    for unit in units:
+        if done[unit] < stage.redundancy:
+            yield PendingUnit(unit, stage.redundancy - done[unit])
+
+
+def choose_again(reason: str) -> str:
+    """What somebody reads whose choice was not the right one."""
+    return gettext("Not quite. %(reason)s Please choose again; you are paid for this either way.") % {
+        "reason": reason
+    }
+
+
+def admit(stage: Stage, lessons: int, pass_share: float) -> dict[str, Any]:
+    """Let those into the group who did all lessons and had enough of them right at first."""
+    needed = passing(lessons, pass_share)
+    done = [each for each in trained(stage) if each.done >= lessons]
+    passed = [each.worker for each in done if each.right_at_first >= needed]
+    new = let_pass(stage, Worker.objects.filter(pk__in=passed).order_by("pk"))
+    return {"done": len(done), "passed": len(passed), "new": new}
+
+
+def passing(lessons: int, pass_share: float) -> int:
+    """How many lessons must be right at first; the share is rounded up."""
     # .28 of 25 is 7, but as binary fractions a hair more.
-    return math.ceil(config.pass_share * len(config.lessons) - 1e-9)
+    return math.ceil(pass_share * lessons - 1e-9)
 
 
 def _accepted(config: TrainingConfig, lesson: Lesson) -> list[int]:
     """The scores that are right, in units of the scale."""
     return accepted_steps(lesson.accepted, config.rating_scale)
+
+
+def _lesson_units(stage: Stage) -> list[str]:
+    return [f"{_LESSON}{number}" for number in range(len(training_config(stage).lessons))]
 
 
 def _lesson(stage: Stage, unit: str) -> Lesson:

@@ -66,10 +66,12 @@ _REMEDY = "Write left, right, tie or both_bad, or the name of one of the two."
 class PairTable:
     """What a file of judged pairs holds: for each question that was asked, its comparisons.
 
-    `counts` has by question how many judgments there are, and how many of them say nothing about two systems.
+    `items` are by question the names of what its comparisons have as codes. `counts` has by question how many
+    judgments there are, and how many of them say nothing about two systems.
     """
 
     comparisons: Mapping[str, Comparisons]
+    items: Mapping[str, Sequence[str]]
     counts: Mapping[str, Mapping[str, Any]]
     reading: Reading
     notes: tuple[str, ...]
@@ -227,12 +229,15 @@ class _Reader:
         if not self.n_rows:
             raise self.table.error("it has a header but no pairs under it.")
         rows = np.frombuffer(self.rows, dtype=np.int64).reshape(-1, 4)
-        comparisons = {each.column: self._comparisons(each, rows) for each in self.questions}
+        comparisons, items = {}, {}
+        for each in self.questions:
+            comparisons[each.column], items[each.column] = self._comparisons(each, rows)
         counts = {
             each.column: self._counts(each, rows, len(comparisons[each.column])) for each in self.questions
         }
         return PairTable(
             comparisons,
+            items,
             counts,
             self.table.reading(dict(self._columns()), RowCounts(rows_read=self.n_rows, used=self.n_rows)),
             tuple(self._notes(rows, counts)),
@@ -307,19 +312,18 @@ class _Reader:
             )
         return self.table.error(why, line=line)
 
-    def _comparisons(self, question: _Question, rows: Codes) -> Comparisons:
-        """With codes in the order of names, so that no figure depends on the order of rows."""
+    def _comparisons(self, question: _Question, rows: Codes) -> tuple[Comparisons, Sequence[str]]:
+        """With codes in the order of names, so that no figure depends on that of rows; names of items."""
         names = sorted({self._system(0, answer) for answer in self.answers_seen})
         place = {name: at for at, name in enumerate(names)}
         system_of = np.array([place[self._system(0, answer)] for answer in self.answers_seen], dtype=np.int64)
         outcomes = np.frombuffer(question.outcomes, dtype=np.int8).astype(np.int64)
         systems = system_of[rows[:, 2:]]
         compared = (outcomes != _UNANSWERED) & (systems[:, 0] != systems[:, 1])
-        items, workers = (
-            _ranked(rows[compared, at], codes) for at, codes in enumerate((self.items, self.workers))
-        )
+        items, item_names = _ranked(rows[compared, 0], self.items)
+        workers, _ = _ranked(rows[compared, 1], self.workers)
         columns = np.column_stack((items, workers, systems[compared], outcomes[compared]))
-        return Comparisons.of(names, columns, self._standardised(compared))
+        return Comparisons.of(names, columns, self._standardised(compared)), item_names
 
     def _standardised(self, compared: npt.NDArray[np.bool_]) -> Floats:
         if not self.styles:
@@ -390,13 +394,14 @@ class _Codes(dict[str, int]):
         return code
 
 
-def _ranked(codes: Codes, names: Iterable[str]) -> Codes:
-    """The places of codes among those that are there, in the order of their names."""
+def _ranked(codes: Codes, names: Iterable[str]) -> tuple[Codes, Sequence[str]]:
+    """The places of codes among those that are there, in the order of their names, and these names."""
     used, places = np.unique(codes, return_inverse=True)
     of_code = list(names)
-    ranks = np.argsort(np.argsort(np.array([of_code[code] for code in used])))
+    used_names = [of_code[code] for code in used]
+    ranks = np.argsort(np.argsort(np.array(used_names)))
     ranked: Codes = ranks[places.reshape(-1)] if len(used) else codes
-    return ranked
+    return ranked, sorted(used_names)
 
 
 def _joined(*columns: Codes) -> Codes:

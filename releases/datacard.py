@@ -326,13 +326,13 @@ def _people(facts: Facts) -> Iterator[str]:
         )
         if any(CONSENT in each.columns for each in facts.tables):
             yield (
-                "The column `consent` of answers and ratings says for each of them to which language and "
-                "version its person had agreed, such as `en-2`."
+                "The column `consent` of answers, ratings and responses says for each of them to which "
+                "language and version its person had agreed, such as `en-2`."
             )
     if any(LANGUAGE in each.columns for each in facts.tables):
         yield (
-            "Stages had their texts in several languages. The column `language` of answers and ratings says "
-            "in which one the person read them."
+            "Stages had their texts in several languages. The column `language` of answers, ratings and "
+            "responses says in which one the person read them."
         )
     yield from _sources(facts)
 

@@ -21,15 +21,16 @@ from django.utils import timezone
 from annotation.models import Answer
 from annotation.selectors.answers import GIVEN
 from core.progress import Progress
-from core.projects.models import Event, Project
+from core.projects.models import Project
 from core.projects.services import record
 from crowd.models import Assignment, Stage, Worker
-from judgments.models import Candidate, Judgment
+from judgments.models import Candidate, Judgment, UnitResponse
 from judgments.selectors.candidates import OUT, imported
 from releases.errors import ReleaseError
 from releases.models import PrivacyFinding
 from releases.options import OPTIONAL
-from releases.scope import comments_of, released
+from releases.questionnaires import response_texts
+from releases.scope import LAST_COMMENT, LAST_RESPONSE, comments_of, last_checked, released
 
 #: Seven digits, never more than three other characters apart: fewer are nobody's number.
 _SOME = re.compile(r"\d(?:\D{0,3}\d){6}")
@@ -425,8 +426,6 @@ def _decide(findings: QuerySet[PrivacyFinding], state: str, action: str, reason:
     return sum(counts.values())
 
 
-#: In the log of a check: the newest comment of a judge that it read.
-LAST_COMMENT = "last_comment"
 #: Texts of one batch.
 AT_ONCE = 5_000
 
@@ -440,8 +439,9 @@ class Text(NamedTuple):
 
 
 def text_batches(project: Project) -> Iterator[list[Text]]:
-    """All texts, some thousands at a time: queries, answers of people, those of systems, comments."""
-    for rows in (_queries(project), _answers(project), _candidates(project), _comments(project)):
+    """All texts, some thousands at a time: queries, answers of people and of systems, comments, responses."""
+    responses = (Text(*each) for each in response_texts(project))
+    for rows in (_queries(project), _answers(project), _candidates(project), _comments(project), responses):
         batch: list[Text] = []
         for each in rows:
             batch.append(each)
@@ -504,9 +504,7 @@ def _comments(project: Project) -> Iterator[Text]:
 
 def refuse_unread_comments(project: Project, using: str) -> None:
     """ReleaseError while there are comments of judges that no privacy check has read."""
-    checks = Event.objects.using(using).filter(project=project, action="privacy.checked")
-    check = checks.order_by("-pk").first()
-    last_comment = check.details.get(LAST_COMMENT, 0) if check else 0
+    last_comment = last_checked(project, using, LAST_COMMENT)
     if comments_of(project, using).filter(pk__gt=last_comment).exists():
         raise ReleaseError(
             "There are comments of judges that the privacy check has not read. Check again, on the release "
@@ -547,7 +545,10 @@ def check_project(*, project: Project, actor: Any = None, progress: Progress | N
     now = timezone.now()
     finder = Finder(_ids(project))
     total, done = count_texts(project), 0
-    last_comment = comments_of(project, DEFAULT_DB_ALIAS).aggregate(last=Max("pk"))["last"]
+    newest = {
+        LAST_COMMENT: comments_of(project, DEFAULT_DB_ALIAS).aggregate(last=Max("pk"))["last"],
+        LAST_RESPONSE: UnitResponse.objects.filter(stage__project=project).aggregate(last=Max("pk"))["last"],
+    }
     for batch in text_batches(project):
         findings = [
             PrivacyFinding(
@@ -579,7 +580,7 @@ def check_project(*, project: Project, actor: Any = None, progress: Progress | N
             subject=project.slug,
             actor=actor,
             details={"texts": done, "open": checked.open}
-            | ({} if last_comment is None else {LAST_COMMENT: last_comment}),
+            | {name: last for name, last in newest.items() if last is not None},
         )
     return checked
 

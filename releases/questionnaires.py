@@ -1,19 +1,21 @@
 """Questionnaires in a release: a row for each field that a person answered, and files about each stage.
 
-Texts that people wrote are in no release; the desk has them. Beside the table `responses` there are files in
-`questionnaires/STAGE/`: `fields.json` (what was asked), `results.json` (the figures), `soft_labels.jsonl`
-(how often each value was given to each unit), for each field with values `lewidi-FIELD.json` in the layout of
-the LeWiDi task, and for each field of marks `mu-shroom-FIELD.jsonl` in the layout of Mu-SHROOM.
+Texts that people wrote go in once the privacy check has read them; those that came later are left out, and
+counted among the steps. Beside the table `responses` there are files in `questionnaires/STAGE/`:
+`fields.json` (what was asked), `results.json` (the figures), `soft_labels.jsonl` (how often each value was
+given to each unit), for each field with values `lewidi-FIELD.json` in the layout of the LeWiDi task, and for
+each field of marks `mu-shroom-FIELD.jsonl` in the layout of Mu-SHROOM.
 """
 
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db.models import Exists, Max, OuterRef
 
+from core.projects.models import Project
 from crowd.models import Stage
 from judgments.models import AgreementReport, Candidate, QuestionnaireUnit, UnitResponse
 from judgments.questionnaire.config import QuestionnaireConfig, QuestionnaireField, questionnaire_config
@@ -28,7 +30,7 @@ from judgments.questionnaire.rows import (
 )
 from judgments.questionnaire.units import counted_responses
 from releases import tables
-from releases.scope import AT_ONCE, Scope
+from releases.scope import AT_ONCE, LAST_RESPONSE, Scope, last_checked
 
 _HARD = 0.5
 
@@ -41,26 +43,50 @@ def questionnaires_in(scope: Scope) -> list[Stage]:
     return list(stages.select_related("project", "endpoint").order_by("pk"))
 
 
+def response_texts(project: Project) -> Iterator[tuple[str, str, str]]:
+    """Subject, field and text of all that people wrote into questionnaires, as the privacy check reads it."""
+    stages = Stage.objects.filter(project=project, kind="questionnaire").select_related("project", "endpoint")
+    for stage in stages.order_by("pk"):
+        config = questionnaire_config(stage)
+        if all(each.type != "text" for each in config.fields):
+            continue
+        responses = UnitResponse.objects.filter(stage=stage).select_related("unit").order_by("pk")
+        for response in responses.iterator(AT_ONCE):
+            for field_answer in field_answers_of(response, config):
+                if field_answer.prompt.field.type == "text":
+                    yield *_text_place(field_answer), field_answer.value
+
+
+def _text_place(field_answer: FieldAnswer) -> tuple[str, str]:
+    """Subject and field of a text, by which findings name it."""
+    prompt, response = field_answer.prompt, field_answer.response
+    return f"response:{response.pk}{':' if prompt.part else ''}{prompt.part}", prompt.field.name
+
+
 def response_rows(scope: Scope) -> tables.Batches:
     """Rows of the table `responses`, stage by stage in the order in which they came."""
+    scope.texts.clear()
+    last_read = last_checked(scope.project, scope.using, LAST_RESPONSE)
     for stage in questionnaires_in(scope):
-        yield from tables.some_of(_rows_of(scope, stage), AT_ONCE)
+        yield from tables.some_of(_rows_of(scope, stage, last_read), AT_ONCE)
 
 
-def _rows_of(scope: Scope, stage: Stage) -> Iterator[tables.Row]:
+def _rows_of(scope: Scope, stage: Stage, last_read: int) -> Iterator[tables.Row]:
     config = questionnaire_config(stage)
     for response in responses_of(stage, using=scope.using):
         split = _split_of(scope, response.unit)
         if split is None:
             continue
         worker = scope.people.names([response.worker_id])[response.worker_id]
-        for field_answer in _published(response, config):
-            yield _row(stage, field_answer, worker, split)
-
-
-def _published(response: UnitResponse, config: QuestionnaireConfig) -> Iterator[FieldAnswer]:
-    """What a release has of a response: no texts in people's own words, which no privacy check reads."""
-    return (each for each in field_answers_of(response, config) if each.prompt.field.type != "text")
+        for field_answer in field_answers_of(response, config):
+            if field_answer.prompt.field.type != "text":
+                yield _row(stage, field_answer, worker, split)
+                continue
+            is_read = response.pk <= last_read
+            scope.texts[is_read] += 1
+            if is_read:
+                text = scope.redactions.of(*_text_place(field_answer), field_answer.value)
+                yield _row(stage, replace(field_answer, value=text), worker, split)
 
 
 def _value_of(field_answer: FieldAnswer) -> Any:
@@ -175,7 +201,7 @@ def _labels_of(
         if split is None:
             continue
         worker = scope.people.names([response.worker_id])[response.worker_id]
-        for field_answer in _published(response, config):
+        for field_answer in field_answers_of(response, config):
             name, part = field_answer.prompt.field.name, field_answer.prompt.part
             labels = by_field[name].setdefault((unit.key, part), _Labels(unit, part, split))
             labels.by_worker.setdefault(worker, field_answer.named_value)

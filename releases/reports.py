@@ -205,7 +205,15 @@ def steps_of(
         *_answers(scope, sum(rows.get("answers", {}).values())),
         *_candidates(scope),
         *_judgments(scope, verdicts),
+        *_texts(scope),
     ]
+
+
+def _texts(scope: Scope) -> list[Step]:
+    """What people wrote into questionnaires, once the table of responses was read."""
+    total = scope.texts.total()
+    unread = {"not read by the privacy check": scope.texts[False]}
+    return [step("texts of questionnaires", "released", total, scope.texts[True], **unread)] if total else []
 
 
 def _queries(scope: Scope) -> list[Step]:

@@ -15,7 +15,7 @@ from annotation.models import Answer, CandidatePassage, CuratedPassage, Query
 from crowd.models import Instructions, Stage, StageSource
 from crowd.selectors.people import AgreedTexts, has_consents
 from crowd.texts import LANGUAGES
-from judgments.models import Candidate, Judgment, System
+from judgments.models import Candidate, Judgment, System, UnitResponse
 from judgments.selectors.ratings import good
 from releases import tables
 from releases.json_columns import NONE_MARKED, as_text, marked_in
@@ -279,8 +279,10 @@ def _scores(scope: Scope) -> "Iterator[Block | list[tables.Row]]":
 
 # To which version of the consent text the person behind each row had agreed.
 
-#: An id is a letter and the primary key of the row it stands for.
-_PREFIX = 1
+
+def _keys_of(batch: "list[tables.Row]") -> list[int]:
+    """The primary keys in the ids of rows: a letter and the key, of a response then its field."""
+    return [int(row[0][1:].partition(":")[0]) for row in batch]
 
 
 def rows_with_consent(
@@ -289,7 +291,7 @@ def rows_with_consent(
     """The rows of a table whose first column is its id, each with one value more; one statement per batch."""
     texts = agreed()
     for batch in rows(scope):
-        keys = [int(row[0][_PREFIX:]) for row in batch]
+        keys = _keys_of(batch)
         consents = _consents(scope, model, keys, texts)
         yield [(*row, consents.get(key)) for row, key in zip(batch, keys, strict=True)]
 
@@ -328,7 +330,7 @@ def has_languages(scope: Scope) -> bool:
 def rows_with_language(scope: Scope, rows: Callable[[], tables.Batches], model: Any) -> tables.Batches:
     """The rows of a table whose first column is its id, each with the language in which it was read."""
     for batch in rows():
-        keys = [int(row[0][_PREFIX:]) for row in batch]
+        keys = _keys_of(batch)
         between = model.objects.using(scope.using).filter(pk__gte=min(keys), pk__lte=max(keys))
         columns = between.filter(assignment__stage__project=scope.project).exclude(assignment__language="")
         languages = dict(columns.values_list("pk", "assignment__language"))
@@ -392,6 +394,14 @@ _ROWS = (
 )
 
 
+#: Tables whose rows are a person's, with their rows.
+_BY_PEOPLE = (
+    (tables.ANSWERS, answer_rows, Answer),
+    (tables.RATINGS, rating_rows, Judgment),
+    (tables.RESPONSES, response_rows, UnitResponse),
+)
+
+
 def tables_of(scope: Scope) -> Mapping[str, tables.FilledTable]:
     """The tables by name. Each call of `batches` asks the database again."""
     rows_of = _ROWS if not has_sources(scope) else (*_ROWS, (tables.SOURCES, source_rows))
@@ -403,6 +413,7 @@ def tables_of(scope: Scope) -> Mapping[str, tables.FilledTable]:
     if scope.brings_comments():
         ratings = by_name[tables.RATINGS.name]
         by_name[tables.RATINGS.name] = replace(ratings, table=tables.with_comments(ratings.table))
+    by_people = [(each, rows, model) for each, rows, model in _BY_PEOPLE if each.name in by_name]
     if has_consents(scope.project, scope.using):
         agreed = partial(AgreedTexts, scope.project, scope.using)
         by_name |= {
@@ -410,13 +421,10 @@ def tables_of(scope: Scope) -> Mapping[str, tables.FilledTable]:
                 tables.with_consent(by_name[table.name].table),
                 partial(rows_with_consent, scope, rows, model, agreed),
             )
-            for table, rows, model in (
-                (tables.ANSWERS, answer_rows, Answer),
-                (tables.RATINGS, rating_rows, Judgment),
-            )
+            for table, rows, model in by_people
         }
     if has_languages(scope):
-        for name, model in ((tables.ANSWERS.name, Answer), (tables.RATINGS.name, Judgment)):
+        for name, model in [(table.name, model) for table, _, model in by_people]:
             filled = by_name[name]
             by_name[name] = tables.FilledTable(
                 tables.with_language(filled.table),

@@ -16,7 +16,7 @@ from django.db.utils import load_backend
 
 from annotation.models import Answer, AnswerFlag, CuratedPassage, HeldOutWorker, Query
 from annotation.selectors.answers import GIVEN
-from core.projects.models import Project
+from core.projects.models import Event, Project
 from core.projects.selectors import pseudonym
 from crowd.counted_work import counting
 from crowd.models import Assignment, Endpoint, Stage, Worker
@@ -249,6 +249,17 @@ def comments_of(project: Project, using: str) -> QuerySet[Judgment]:
     return Judgment.objects.using(using).filter(stage__project=project).exclude(comment="")
 
 
+#: In the log of a privacy check: the newest comment of a judge and the newest response that it read.
+LAST_COMMENT, LAST_RESPONSE = "last_comment", "last_response"
+
+
+def last_checked(project: Project, using: str, what: str) -> int:
+    """The newest row of these that the last privacy check of a project read; 0 where it read none."""
+    checks = Event.objects.using(using).filter(project=project, action="privacy.checked")
+    check = checks.order_by("-pk").first()
+    return int(check.details.get(what, 0)) if check else 0
+
+
 # Blacking out what the privacy check found and a person decided to hide.
 
 BLACK = "\u2588"
@@ -259,7 +270,8 @@ class Redactions:
 
     A text is named by its subject and field: `answer:17` and `text`, `query:3` and `text`, `context.0.text`,
     `context.0.answer` or `references.1`, `passage:5` and `text` or `title`, `candidate:8` and `text`,
-    `judgment:4` and `text`. A span keeps its length, so that other spans of the same text still fit.
+    `judgment:4` and `text`, `response:6` and its field, of a part `response:6:1.2`. A span keeps its length,
+    so that other spans of the same text still fit.
     """
 
     def __init__(self, project: Project, using: str) -> None:
@@ -408,8 +420,9 @@ class Scope:
     other queries by their group. `accepted_answers` are the answers that go in for themselves, those of them
     that are held out are `aside`, and `written` counts all answers by why. All queries have one of
     `statuses`, unless none is named. Once they were read, `held_out` is how many answers are no references,
-    `comments` how many ratings have one that goes in, `passed_over` counts ratings that are not in by stage
-    and reason, and `passage_counts` candidate passages by origin and ranker.
+    `comments` how many ratings have one that goes in, `texts` counts what people wrote into questionnaires by
+    whether the privacy check has read it, `passed_over` counts ratings that are not in by stage and reason,
+    and `passage_counts` candidate passages by origin and ranker.
     """
 
     project: Project
@@ -425,6 +438,7 @@ class Scope:
     asides: Counter[str] = field(default_factory=Counter)
     held_out: int = 0
     comments: int = 0
+    texts: Counter[bool] = field(default_factory=Counter)
     passed_over: Counter[tuple[str, str]] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
     accepted_answers: KeySet = field(default_factory=KeySet)

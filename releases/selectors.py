@@ -266,7 +266,7 @@ def findings_of(project: Project, state: str, rule: str) -> QuerySet[PrivacyFind
 ROWS, _LONGEST, _WIDE = 5, 200, 40
 #: Queries of a release up to which a preview works out all splits, as the build does, and queries of a
 #: project up to which it counts those of the release.
-_FEW, _LOOKED_AT = 2_000, 10_000
+_FEW, _LOOKED_AT = 500, 10_000
 #: Queries among which the first ones that go in are looked for at a time.
 _AT_ONCE = 500
 _LATER = "(decided in the build)"

@@ -307,14 +307,14 @@ RESPONSES = Table(
     ),
 )
 TABLES = (REFERENCES, ANSWERS, CANDIDATES, SCORES, RATINGS, RETRIEVAL, SOURCES, RESPONSES)
-#: The last column of `answers` and `ratings` where people agreed to a text; other releases have none.
+#: The last column of `answers`, `ratings` and `responses` where people agreed to a text; else there is none.
 CONSENT = Column(
     "consent",
     Kind.TEXT,
     "Language and version of the consent text to which the person had agreed, such as en-2; not known: they "
     "were shown none.",
 )
-#: A further column of both where stages have their texts in several languages; other releases have none.
+#: A further column of all three where stages have their texts in several languages; other releases have none.
 LANGUAGE = Column(
     "language",
     Kind.TEXT,

@@ -345,6 +345,7 @@ class NewForm(OnceForm):
         }
         self._encoder = encoder
         self._choose("stage", list(stages.items()))
+        self.fields_score = any("/" in choice for choice in stages)
         self._choose("profile", list(profiles))
         self._choose("metrics", [(name, name) for name in metrics])
         self._choose("protocols", list(protocols.items()))
@@ -382,9 +383,11 @@ class NewForm(OnceForm):
         encoder = self._encoder if BERTSCORE in needed else ""
         model_names = {kind: cleaned[f"model_{kind}"] for kind in self._models if kind in needed}
         models = [self._models[kind][name] for kind, name in model_names.items() if name]
+        stage, _, field = cleaned["stage"].partition("/")
         return plan_of(
             {
-                "stage": cleaned["stage"],
+                "stage": stage,
+                "field": field,
                 "profile": cleaned["profile"],
                 "metrics": cleaned["metrics"],
                 "external": external,
@@ -519,7 +522,8 @@ def _form(request: HttpRequest, release: Release, learned: "Models") -> "NewForm
 
     return NewForm(
         request.POST if request.method == "POST" else None,
-        stages=selectors.stages_of(release),
+        stages=selectors.stages_of(release)
+        | {f"{stage}/{field}": label for (stage, field), label in selectors.score_fields_of(release).items()},
         profiles=[(each.name, each.says) for each in profiles()],
         metrics=known_metrics(),
         external=list(selectors.external_of(release)),

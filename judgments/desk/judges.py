@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from operator import attrgetter
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
@@ -19,7 +19,9 @@ from crowd.models import Exclusion, Stage, Worker
 from crowd.services.review import exclude_from_project, exclude_worker
 from judgments.desk.agreement import FOLDER, judging_only
 from judgments.desk.downloads import signature
+from judgments.desk.overview import KINDS_OF_JUDGES
 from judgments.models import FilterRun
+from judgments.questionnaire.people import PersonField, fields_of_person
 from judgments.selectors import judges as listing
 from judgments.selectors import scores as selectors
 from judgments.selectors.judges import (
@@ -36,9 +38,9 @@ from judgments.selectors.live import in_force
 from judgments.selectors.ratings import scale_of, stamp_of
 from judgments.selectors.scores import random_scores_caution
 from web.access import Role
-from web.cells import Cell, Link, chip, isolated, link, more, several
+from web.cells import NONE, Cell, Link, chip, isolated, link, more, several
 from web.forms import read_form, run_action
-from web.kit import Empty, Listing, Note, Page
+from web.kit import Empty, Facts, Listing, Note, Page, Table
 from web.pages import show, show_table
 from web.tables import Choices, Column, Grid, GridRequest, Words, page_of
 
@@ -93,7 +95,7 @@ _CHECKS = 50
 @on_stage()
 def judges(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
     """The table; sorted, filtered and paged by the address."""
-    judging_only(access)
+    _with_judges_only(access)
     everybody = listing.judges(access.stage)
 
     def rows(grid: GridRequest) -> list[Judge]:
@@ -120,9 +122,18 @@ def judges(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
 
 def _worker(access: StageAccess, pk: int) -> Worker:
     """Somebody who judged in this stage; others of the marketplace are nobody's business here."""
-    judging_only(access)
-    row: Worker = get_object_or_404(Worker.objects.filter(judgments__stage=access.stage).distinct(), pk=pk)
+    _with_judges_only(access)
+    work = "judgments" if access.stage.kind == "judging" else "unit_responses"
+    row: Worker = get_object_or_404(
+        Worker.objects.filter(**{f"{work}__stage": access.stage}).distinct(), pk=pk
+    )
     return row
+
+
+def _with_judges_only(access: StageAccess) -> None:
+    """Stages of other kinds have nobody who judges."""
+    if access.stage.kind not in KINDS_OF_JUDGES:
+        raise Http404("Only judging stages and questionnaires have this page.")
 
 
 @require_safe
@@ -131,6 +142,8 @@ def judge(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse
     """One judge: figures, plots, checks, what they said, their record, and what can be done."""
     worker = _worker(access, pk)
     stage = access.stage
+    if stage.kind == "questionnaire":
+        return show(request, _answering_page(access, worker), access, tab="judges")
     rows = page_of(judgments_of(stage, worker), request)
     return show(
         request,
@@ -152,6 +165,59 @@ def judge(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse
         stage_form=ReasonForm(auto_id="stage_%s"),
         project_form=ReasonForm(auto_id="project_%s"),
     )
+
+
+def _answering_page(access: StageAccess, worker: Worker) -> Page:
+    """What somebody answered to a questionnaire, field by field."""
+    rows = fields_of_person(access.stage, worker)
+    figures = next((row for row in listing.judges(access.stage) if row.worker == worker.pk), None)
+    parts: list[Any] = [
+        Note(f"Removed by the filters in force: {each.reason}", "warning")
+        for each in verdicts(access.stage, worker)
+        if each.removes
+    ]
+    if figures is not None:
+        passed = f"{figures.presented - figures.failed} of {figures.presented}"
+        facts = [("Responses", f"{figures.ratings:,}"), ("Checks passed", passed)]
+        parts.append(Facts([*facts, ("Removed", f"{figures.removed:,}")], look="facts"))
+    parts.append(Table("Fields", _FIELD_COLUMNS, rows, heading="Fields"))
+    parts.append(
+        Note(
+            "Kappa: against all others together, quadratic where values have an order. Agreement: the mean "
+            "share of the others who said the same. All fields of a response are one piece of work."
+        )
+    )
+    for each in rows:
+        if each.histogram:
+            heading = f"{each.field.label} ({each.field.name})"
+            parts.append(Table(heading, _SHARE_COLUMNS, each.histogram, heading=heading))
+    trail = Link("their work, writing to them, pay", access.address("desk:worker", worker.pk))
+    return Page(f"Worker {worker.external_id}", parts, lead=(trail, "."))
+
+
+def _figure(value: float | None) -> str:
+    return NONE if value is None else f"{value:.2f}"
+
+
+def _kappa(row: PersonField) -> str:
+    return f"{_figure(row.kappa)} of {row.kappa_n:,}" if row.kappa_n else NONE
+
+
+_FIELD_COLUMNS = (
+    Column("field", "Field", "field.name", head=True),
+    Column("answers", "Answers", number=True),
+    Column("kappa", "Kappa with the others", _kappa, number=True),
+    Column("agreement", "Agreement", lambda row: _figure(row.agreement), number=True),
+    Column(
+        "gold", "Gold right", lambda row: f"{row.right} of {row.known}" if row.known else NONE, number=True
+    ),
+)
+_SHARE_COLUMNS = (
+    Column("value", "Value", "score", head=True),
+    Column("count", "Answers", number=True),
+    Column("mine", "This person", lambda row: f"{row.mine:.0f} %", number=True),
+    Column("crowd", "All", lambda row: f"{row.crowd:.0f} %", number=True),
+)
 
 
 @require_POST

@@ -55,6 +55,8 @@ def say(project: Project, entered: int | None) -> OverviewPart:
 # What this app knows of people for the project's table of workers, and its part of a worker's page.
 
 KIND = "judging"
+#: Kinds of stages that have judges.
+KINDS_OF_JUDGES = (KIND, "questionnaire")
 
 
 def judge_figures(stage: Stage) -> Mapping[int, WorkerFigures]:

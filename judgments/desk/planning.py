@@ -13,11 +13,15 @@ from crowd.desk.forms import Form
 from crowd.models import Stage
 from judgments.desk.agreement import FOLDER, judging_only
 from judgments.judging_config import judging_config
+from judgments.questionnaire.config import questionnaire_config
+from judgments.questionnaire.ratings import values_in_order
 from judgments.selectors import live as selectors
 from judgments.selectors.judging import candidates_to_judge
 from judgments.selectors.live import Live, live
 from metrics.agreement.scale import Scale
 from web.cache import cached
+from web.cells import Link
+from web.kit import Empty, Own, Page
 from web.pages import show
 
 if TYPE_CHECKING:
@@ -67,6 +71,17 @@ def _stretched(points: float, scale: Scale) -> float:
     return round(points * _range(scale) / _USUAL_RANGE, 3)
 
 
+class PairsForm(Form):
+    """Two systems whose answers are compared in pairs."""
+
+    share = _number("Share who prefer the better one", 0.501, 0.999, "Of those who decide.")
+    ties = _number("Share of ties", 0, 0.99)
+    correlation = _number(
+        "Correlation of people", 0, 1, "About one pair, such as alpha; 0 where each differs."
+    )
+    pairs_power = _number("Power", 0.5, 0.999)
+
+
 class MetricsForm(Form):
     """Two automatic metrics against the same human scores."""
 
@@ -92,6 +107,8 @@ class AgreementForm(Form):
 @on_stage()
 def planning(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """Calculators whose inputs are in the address."""
+    if access.stage.kind == "questionnaire":
+        return _plan_questionnaire(request, access)
     judging_only(access)
     stage, config = access.stage, judging_config(access.stage)
     now = live(stage)
@@ -111,6 +128,49 @@ def planning(request: HttpRequest, access: StageAccess) -> HttpResponse:
         **_systems(request, access, _own_spread(stage, now), config.rating_scale),
         **_metrics(request),
     )
+
+
+def _plan_questionnaire(request: HttpRequest, access: StageAccess) -> HttpResponse:
+    """A calculator for each field whose values have an order, and for pairs the sign test."""
+    config = questionnaire_config(access.stage)
+    fields = {each.name: each for each in config.fields if len(values_in_order(each)) > 1}
+    name = request.GET.get("field", "")
+    field = fields.get(name) or next(iter(fields.values()), None)
+    parts: list[Any] = []
+    context: dict[str, Any] = {}
+    if field is None:
+        parts = [Empty("Nothing to plan", "No field has values that can be compared.")]
+    elif field.compares:
+        parts = [Own("judgments/parts/planning_pairs.html")]
+        context = _pairs(request, access)
+    else:
+        is_number = field.type in ("slider", "number")
+        scale = field.scale if is_number else Scale(1, len(values_in_order(field)))
+        parts = [Own("judgments/parts/planning_systems.html")]
+        context = _systems(request, access, None, scale)
+    links: list[Any] = [Link(each.name, f"?field={each.name}") for each in fields.values() if each != field]
+    lead: list[Any] = [f"Of the field {field.name}. " if field else "", links and "Also: "]
+    for number, each in enumerate(links):
+        lead += [", " if number else "", each]
+    return show(
+        request,
+        Page("Planning", parts, lead=tuple(filter(None, lead))),
+        access,
+        tab="planning",
+        planned_field=field and field.name,
+        **context,
+    )
+
+
+def _pairs(request: HttpRequest, access: StageAccess) -> dict[str, Any]:
+    usual = {"share": 0.6, "ties": 0.2, "correlation": 0.3, "pairs_power": 0.8}
+    form, values = _form(PairsForm, request, usual)
+    designs = []
+    if values:
+        designs = selectors.pair_designs(
+            access.stage, values["share"], values["ties"], values["correlation"], values["pairs_power"]
+        )
+    return {"pairs_form": form, "pair_designs": designs}
 
 
 def _form(

@@ -23,20 +23,30 @@ from crowd.errors import CrowdError
 from judgments.models import QuestionnaireUnit
 from judgments.questionnaire.config import QuestionnaireConfig, questionnaire_config
 from judgments.questionnaire.materials import UnitFile, import_units
-from judgments.questionnaire.rows import csv_lines, pair_table, protocol_of, protocol_table, response_rows
+from judgments.questionnaire.rows import (
+    STYLES,
+    WRITTEN,
+    csv_lines,
+    pair_table,
+    protocol_of,
+    protocol_table,
+    response_rows,
+    written_nuggets,
+)
 from judgments.questionnaire.units import FROM_FILE, UNASKED, ensure_units
 from judgments.selectors.ratings import stamp_of
 from judgments.services import reports
 from web.access import Role
 from web.cells import Cell, Link, Phrase, Post, chip, isolated, more, several
 from web.forms import FormError, read_form, run_action
-from web.kit import Button, Empty, Facts, FormSection, Listing, Note, Page, Table
+from web.kit import Button, Empty, Facts, FormSection, Listing, Note, Page, Table, Tabs
 from web.pages import show, show_table
 from web.tables import Choices, Column, Grid, GridRequest, Words
 
 RESULTS, UNITS = "judgments:results", "judgments:units"
 _LARGEST = 20 << 20
 _NONE = "\N{EN DASH}"
+_ALL_STYLES = "all"
 _SHOWN_REFUSALS = 5
 
 
@@ -74,13 +84,14 @@ def results(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """What people answered, by field and system; made by a job, and how old it is."""
     config = questionnaires_only(access)
     status = reports.standing(access.stage, stamp_of(access.stage))
+    style = request.GET.get("style", "")
     calculate = Post(
         "Work out the figures", access.address("judgments:calculate_results"), plain=status.fresh
     )
     again = Post("Work them out again", calculate.address, plain=True)
     page = Page(
         "Results",
-        list(_parts(access, config, status)),
+        list(_parts(access, config, status, style)),
         lead="Each field with its counts, how far people agree, and the mean of each system over questions.",
         primary=[again if status.newest else calculate] if access.manages and not status.under_way else (),
     )
@@ -90,7 +101,9 @@ def results(request: HttpRequest, access: StageAccess) -> HttpResponse:
     return answer
 
 
-def _parts(access: StageAccess, config: QuestionnaireConfig, status: reports.ReportStatus) -> Iterator[Any]:
+def _parts(
+    access: StageAccess, config: QuestionnaireConfig, status: reports.ReportStatus, style: str
+) -> Iterator[Any]:
     if status.under_way:
         yield Note("The figures are being worked out. This page shows them when they are there.")
     elif status.failed and status.job is not None:
@@ -107,6 +120,8 @@ def _parts(access: StageAccess, config: QuestionnaireConfig, status: reports.Rep
     facts = ("Responses", "n_responses"), ("Units", "n_units"), ("People", "n_people")
     yield Facts([(label, f"{report[name]:,}") for label, name in facts], look="facts")
     yield from _headline(config, report)
+    if "preferences" in report:
+        yield from _style_parts(access, config, report["preferences"], style)
     yield _field_table(report)
     yield Note("Alpha with its 95 % interval over units and people; sets by MASI, marks as unitized alpha.")
     yield from _system_tables(report)
@@ -152,6 +167,56 @@ def _strength_notes(facts: Mapping[str, Any]) -> Iterator[Note]:
         "0: ties by Davidson's model, beside them ties as half wins."
     )
     yield from (Note(warning, "warning") for warning in facts["warnings"])
+
+
+def _style_parts(
+    access: StageAccess, config: QuestionnaireConfig, preferences: Mapping[str, Any], style: str
+) -> Iterator[Any]:
+    """By choice the rates of wins as they are beside those without the effects of style."""
+    chosen = list(STYLES) if style == _ALL_STYLES else [style] if style in STYLES else []
+    words = {"": "As judged", **{name: name.capitalize() for name in STYLES}, _ALL_STYLES: "All three"}
+    address = access.address(RESULTS)
+    links = [(label, f"{address}?style={name}" if name else address) for name, label in words.items()]
+    yield Tabs("Adjust for style", words[style if chosen else ""], links)
+    if not chosen:
+        return
+    from judgments.questionnaire.report import adjust_for_style, win_rates  # noqa: PLC0415 - loads numpy
+
+    try:
+        adjusted = adjust_for_style(access.stage, chosen)
+    except FileRefusedError:
+        adjusted = {}
+    if not adjusted:
+        yield Note("Answers differ in the same way in every pair, or not at all: nothing to adjust for.")
+        return
+    labels = {field.name: field.label for field in config.fields}
+    for name, facts in preferences.items():
+        yield _rate_table(labels.get(name, name), win_rates(facts), win_rates(adjusted[name]))
+        yield _style_note(adjusted[name])
+
+
+def _style_note(facts: Mapping[str, Any]) -> Note:
+    if facts.get("reason"):
+        return Note(f"Not adjusted: {facts['reason']['strengths']}.")
+    effects = ", ".join(f"{each['column']} {_number(each['effect'])}" for each in facts["style"])
+    return Note(
+        f"Effect on the log odds of one standard deviation of the difference over the sum: {effects}. For "
+        "intervals give the file pairs.csv, which has these numbers, to the command preferences --style."
+    )
+
+
+def _rate_table(label: str, rates: Mapping[str, float], adjusted: Mapping[str, float]) -> Table:
+    columns = (
+        Column("system", "System", str, head=True),
+        Column("rate", "Wins against the others", lambda row: _share(rates.get(row)), number=True),
+        Column("adjusted", "Adjusted for style", lambda row: _share(adjusted.get(row)), number=True),
+    )
+    heading = f"{label} Share of wins, ties half"
+    return Table(heading, columns, sorted(rates, key=lambda system: -rates[system]), heading=heading)
+
+
+def _share(value: float | None) -> str:
+    return _NONE if value is None else f"{value:.0%}"
 
 
 def _mean_table(heading: str, systems: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Table:
@@ -228,6 +293,8 @@ def _files(access: StageAccess, config: QuestionnaireConfig) -> list[object]:
         names.append("pairs.csv")
     if protocol_of(config):
         names.append("labels.csv")
+    if _writes_nuggets(config):
+        names.append("nuggets.csv")
     links: list[object] = []
     for name in names:
         links += [
@@ -235,6 +302,11 @@ def _files(access: StageAccess, config: QuestionnaireConfig) -> list[object]:
             Link(name, access.address("judgments:results_file", name), download=True),
         ]
     return [*links, ". The commands preferences, agreement, support and nuggets read them."]
+
+
+def _writes_nuggets(config: QuestionnaireConfig) -> bool:
+    field = config.by_name.get(WRITTEN)
+    return field is not None and field.type == "text"
 
 
 @require_POST
@@ -265,6 +337,8 @@ def results_file(request: HttpRequest, access: StageAccess, *, path: str) -> Htt
         lines = csv_lines(pair_table(stage, config))
     elif path == "labels.csv" and (table := protocol_table(stage, config)) is not None:
         lines = csv_lines(table)
+    elif path == "nuggets.csv" and _writes_nuggets(config):
+        lines = csv_lines(written_nuggets(stage))
     else:
         raise Http404("There is no such file.")
     kind = "text/csv" if path.endswith(".csv") else "application/json"

@@ -1,1 +1,1 @@
-"""The kind `questionnaire`: a unit is shown, and fields about it are field_answer."""
+"""The kind `questionnaire`: a unit is shown, and fields about it are answered."""

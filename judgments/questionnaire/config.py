@@ -117,8 +117,8 @@ class QuestionnaireField(Part):
     )
     show_if: Conditions = Field(
         default_factory=dict,
-        description="Prompt only where an earlier field has one of these values, as in "
-        '{interpretable = ["yes"]}.',
+        description="Prompt only where an earlier field has one of these values: "
+        '{interpretable = ["yes"]} or "interpretable = yes".',
     )
     shuffle: bool = Field(default=False, description="Options in an order of each person's own, by the seed.")
     ordered: bool = Field(default=False, description="The options of a choice rise: agreement is ordinal.")
@@ -321,6 +321,13 @@ class QuestionnaireConfig(StageConfig):
     gold: tuple[GoldAnswer, ...] = Field(
         default=(), max_length=500, description="Units with a known answer, which become attention checks."
     )
+    pass_share: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="Makes the stage a training: units with gold alone are shown, to each person; what is "
+        "not accepted is explained and asked again. Who has this share of them right at first passes.",
+    )
 
     languages: Mapping[Language, QuestionnaireTexts] = in_languages()
 
@@ -336,6 +343,7 @@ class QuestionnaireConfig(StageConfig):
             "columns",
             "quality_field",
             "gold",
+            "pass_share",
         }
     )
 
@@ -369,6 +377,8 @@ class QuestionnaireConfig(StageConfig):
         self._check_languages(before)
         if self.quality_field and self.quality_field not in before:
             raise ValueError(f"quality_field: there is no field {self.quality_field!r}")
+        if self.pass_share is not None and not self.gold:
+            raise ValueError("pass_share: a training needs gold, which it teaches")
         for gold in self.gold:
             field = before.get(gold.field.partition(".")[0])
             if field is None:
@@ -399,6 +409,11 @@ class QuestionnaireConfig(StageConfig):
                         {"name": repr(name), "known": ", ".join(by_name), "within": (LANGUAGES, *path)},
                     )
                 check_number((*path, "labels"), field.labels, by_name[name].options)
+
+    @property
+    def is_training(self) -> bool:
+        """People learn here: a value that is not accepted is explained and asked again."""
+        return self.pass_share is not None
 
     @property
     def by_name(self) -> dict[str, QuestionnaireField]:

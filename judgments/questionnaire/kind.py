@@ -12,12 +12,13 @@ from annotation.units import distil_scope, judge_scope
 from core.projects.models import Project
 from crowd.kinds import HitTerms, KindPreset, Listing, Page, ParsedForm, PendingUnit, Profile, SimpleKind
 from crowd.models import Assignment, Stage
-from crowd.services.responses import page_seed
+from crowd.services.responses import REMEMBERED, page_seed
 from judgments.judging_config import JudgingConfig
+from judgments.kinds import FIRST, admit, choose_again, pending_lessons
 from judgments.models import QuestionnaireUnit, UnitResponse
 from judgments.questionnaire.config import QuestionnaireConfig, presets, questionnaire_config
 from judgments.questionnaire.page import page_of
-from judgments.questionnaire.prompts import passes_gold, read_response
+from judgments.questionnaire.prompts import passes_gold, prompts_of, read_response, wrong_values
 from judgments.questionnaire.simulation import simulated_form
 from judgments.questionnaire.units import (
     FROM_FILE,
@@ -29,12 +30,15 @@ from judgments.questionnaire.units import (
     missing_responses,
     name_of,
     read_units,
+    units_with_gold,
 )
 from judgments.selectors.judging import references_shown, system_choices
 from judgments.services import reports
 from judgments.services.filter_runs import reconsider_run
 from judgments.services.judging import keep_references
 
+#: Of a lesson: nothing was wrong at first.
+_ALL_RIGHT = "-"
 _NEEDS = {
     "answer": "answers of systems",
     "pair": "answers of at least two systems to the same question",
@@ -109,24 +113,27 @@ class Questionnaire(SimpleKind):
 
     def cautions(self, stage: Stage) -> Sequence[str]:
         """That there is nothing to show, and what is needed for it."""
-        if asked_units(stage).exists():
+        config = questionnaire_config(stage)
+        if units_with_gold(stage) if config.is_training else asked_units(stage).exists():
             return ()
-        unit = questionnaire_config(stage).unit
+        unit = config.unit
         from_file = "" if unit not in (*FROM_FILE, "nuggets") else " Bring it in on the page Units."
         return (f"There is nothing to ask about yet: it takes {_NEEDS[unit]}.{from_file}",)
 
     def pending(self, stage: Stage) -> Iterator[PendingUnit]:
-        """Units with fewer responses than the stage's redundancy."""
+        """Units with fewer responses than the stage's redundancy; of a training, lessons for more people."""
         ensure_units(stage)
+        if questionnaire_config(stage).is_training:
+            yield from pending_lessons(stage, units_with_gold(stage))
+            return
         for pk, missing in missing_responses(stage):
             yield PendingUnit(name_of(pk), missing)
 
     def checks(self, stage: Stage) -> list[str]:
         """Units with gold, where HITs have checks."""
-        if not stage.checks_per_hit:
+        if not stage.checks_per_hit or questionnaire_config(stage).is_training:
             return []
-        units = QuestionnaireUnit.objects.filter(stage=stage).exclude(gold={})
-        return [name_of(pk) for pk in units.order_by("key").values_list("pk", flat=True)]
+        return units_with_gold(stage)
 
     def page(self, stage: Stage, unit: str, seed: int) -> Page:
         """What is read, and the fields."""
@@ -178,8 +185,18 @@ class Questionnaire(SimpleKind):
         keep_references(stage, queries, _reference_options(config))
 
     def parse(self, stage: Stage, unit: str, form: Mapping[str, str]) -> ParsedForm:
-        """The values by field."""
-        return read_response(stage, read_units([unit])[unit], questionnaire_config(stage), form)
+        """The values by field; in a training what is not accepted is explained and asked again."""
+        row, config = read_units([unit])[unit], questionnaire_config(stage)
+        parsed = read_response(stage, row, config, form)
+        if parsed.errors or not config.is_training:
+            return parsed
+        first = form.get(REMEMBERED + FIRST) or " ".join(wrong_values(row, parsed.response)) or _ALL_RIGHT
+        remember = {FIRST: first}
+        if errors := _errors_of_lesson(row, config, parsed.response):
+            return ParsedForm(errors=errors, remember=remember)
+        wrong = [] if first == _ALL_RIGHT else first.split()
+        response = {"values": parsed.response, "wrong_at_first": wrong, "right_at_first": not wrong}
+        return ParsedForm(response, remember=remember)
 
     def passes(self, stage: Stage, unit: str, response: Any) -> bool:
         """Every field with gold has an accepted value."""
@@ -206,7 +223,9 @@ class Questionnaire(SimpleKind):
         self.record_all(assignment, {unit: response})
 
     def record_all(self, assignment: Assignment, responses: Mapping[str, Any]) -> None:
-        """Keep the responses, and which pairs the person saw the other way round."""
+        """Keep the responses, and which pairs the person saw the other way round; of lessons nothing."""
+        if questionnaire_config(assignment.stage).is_training:
+            return
         stage, rows = assignment.stage, read_units(list(responses))
         flipped = flipped_units(stage, rows.values(), page_seed(assignment))
         at = assignment.stored_at or timezone.now()
@@ -224,7 +243,10 @@ class Questionnaire(SimpleKind):
         )
 
     def settle(self, stage: Stage) -> dict[str, Any]:
-        """Nothing is decided without a person; the report is kept from growing old."""
+        """The report is kept from growing old; a training lets people pass."""
+        pass_share = questionnaire_config(stage).pass_share
+        if pass_share is not None:
+            return admit(stage, len(units_with_gold(stage)), pass_share)
         return {"report": "asked for"} if reports.keep_fresh(stage) else {}
 
     def reconsider(self, stage: Stage, changed: Mapping[int, str]) -> None:
@@ -240,8 +262,26 @@ class Questionnaire(SimpleKind):
         return {name: _words_of(row) for name, row in read_units(units).items()}
 
     def planned_units(self, config: Any) -> int | None:
-        """Only the data tell."""
-        return None
+        """Only the data tell, but for a training."""
+        is_training = isinstance(config, QuestionnaireConfig) and config.is_training
+        return len({each.unit for each in config.gold}) if is_training else None
+
+
+def _errors_of_lesson(
+    unit: QuestionnaireUnit, config: QuestionnaireConfig, values: Mapping[str, Any]
+) -> dict[str, str]:
+    """Why what somebody chose is not accepted, by input; of a field that was not asked at what hid it."""
+    reasons = {each.field: each.reason for each in config.gold if each.unit == unit.key}
+    wrong, fields = set(wrong_values(unit, values)), config.by_name
+    errors: dict[str, str] = {}
+    for prompt in prompts_of(unit, config):
+        if prompt.name not in wrong:
+            continue
+        is_asked = prompt.is_asked(fields, values)
+        names = [prompt.name] if is_asked else [name for name, _ in prompt.condition_names(fields)]
+        for name in names:
+            errors.setdefault(name, choose_again(reasons[prompt.name]))
+    return errors
 
 
 def _words_of(unit: QuestionnaireUnit) -> str:

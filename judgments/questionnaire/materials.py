@@ -46,7 +46,7 @@ _IMPORTANCE = {"vital": "vital", "okay": "okay", "ok": "okay"}
 _SYSTEM_ROLES = {"system", "assistant", "agent", "bot", "model", "ai"}
 _PERSON_ROLES = {"user", "human", "person", "customer", "client"}
 _TEXTS = ("text", "content", "utterance", "raw_utterance", "message", "query", "question", "value")
-_ANSWERS = ("response", "answer", "reply", "passage", "automatic_response")
+_ANSWERS = ("response", "responses", "answer", "reply", "passage", "automatic_response")
 _MOST_PARTS, _LONGEST = 400, 50_000
 _LINE = re.compile(r"\s*(?:[-*•]\s*)?(?:(vital|okay|ok|[+-]?\d+(?:\.\d+)?)\s*:\s*)?(.+)", re.I)
 
@@ -152,12 +152,27 @@ def _turns_of_object(turn: Mapping[str, Any], place: int) -> list[dict[str, str]
     name = role.strip().casefold()
     if name and name not in _SYSTEM_ROLES | _PERSON_ROLES:
         raise BadFieldError(f"Turn {place + 1} is of {short(role)}. Say user or system.", "turns")
-    answer = next((str(turn[key]).strip() for key in _ANSWERS if turn.get(key) not in (None, "")), "")
+    answer = next((_first_text(turn[key]) for key in _ANSWERS if turn.get(key) not in (None, "", [])), "")
     if name:
         return [{"role": "system" if name in _SYSTEM_ROLES else "person", "text": text or answer}]
     if text and answer:
         return [{"role": "person", "text": text}, {"role": "system", "text": answer}]
     return [{"role": "system" if answer else "person", "text": text or answer}]
+
+
+def _cast_id(topic: Any, turns: Any) -> str:
+    """CAsT's id of a conversation's last turn, such as 132_2-13: branches of one topic share its number."""
+    last = turns[-1] if isinstance(turns, list) and turns else None
+    if topic is None or not isinstance(last, Mapping) or "number" not in last:
+        return ""
+    return id_of(f"{topic}_{last['number']}", "number")
+
+
+def _first_text(answer: Any) -> str:
+    """The text of an answer; of several, as in runs of CAsT, that of the first."""
+    if isinstance(answer, list):
+        answer = answer[0]
+    return str(answer.get("text", "") if isinstance(answer, Mapping) else answer).strip()
 
 
 def _decoded(value: Any) -> Any:
@@ -323,11 +338,11 @@ class _Reader:
         if not any(turn["role"] == "system" for turn in read):
             raise BadFieldError("No turn is the system's, so there is nothing to judge.", "turns")
         content: dict[str, Any] = {"turns": read}
-        if system := self._value(values, "system"):
+        if system := self._value(values, "system") or values.get("run_name"):
             content["system"] = " ".join(str(system).split())
         if passages := self._passages(values):
             content["passages"] = passages
-        self._keep(self._id(values, line), content, values)
+        self._keep(_cast_id(values.get("number"), decoded) or self._id(values, line), content, values)
 
     def _support(self, values: Mapping[str, Any]) -> dict[str, Any]:
         content: dict[str, Any] = {}

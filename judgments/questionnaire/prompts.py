@@ -362,13 +362,19 @@ def initial_of(prompt: Prompt, choices: Sequence[Choice], prefill: Mapping[str, 
 
 def passes_gold(unit: QuestionnaireUnit, values: Mapping[str, Any]) -> bool:
     """Whether a response has an accepted value wherever there are some."""
+    return not wrong_values(unit, values)
+
+
+def wrong_values(unit: QuestionnaireUnit, values: Mapping[str, Any]) -> list[str]:
+    """Fields, of a part with its number, that have accepted values and none of them in a response."""
+    wrong = []
     for name, accepted in unit.gold.items():
         field, _, part = name.partition(PART)
         value = value_of(values, field, part)
         several = value if isinstance(value, list) else [value]
         if value is None or not all(_as_text(each) in accepted for each in several):
-            return False
-    return True
+            wrong.append(name)
+    return wrong
 
 
 def _as_text(value: Any) -> str:

@@ -58,7 +58,10 @@ def values_in_order(of: QuestionnaireField) -> tuple[str, ...]:
 
 def scale_of_questionnaire(stage: Stage) -> Scale:
     """The steps of the quality field, from 1."""
-    field = quality_field(questionnaire_config(stage))
+    return _scale_of(quality_field(questionnaire_config(stage)))
+
+
+def _scale_of(field: QuestionnaireField | None) -> Scale:
     return Scale(1, max(2, len(values_in_order(field)) if field is not None else 2))
 
 
@@ -69,9 +72,13 @@ def good_responses(stage: Stage, last: int | None = None) -> QuerySet[UnitRespon
 
 
 def ratings_of_questionnaire(
-    stage: Stage, last: int | None = None, *, with_assignments: bool = False
+    stage: Stage,
+    last: int | None = None,
+    *,
+    with_assignments: bool = False,
+    field: QuestionnaireField | None = None,
 ) -> StageRatings:
-    """The quality field's values as ratings, in the order of submission.
+    """The values of a field, if none is named of the quality field, as ratings, in the order of submission.
 
     An item is a unit, or a part of one: `judgments` are keys of responses, which repeat where a response has
     several parts.
@@ -80,7 +87,7 @@ def ratings_of_questionnaire(
 
     from metrics.agreement.data import Ratings  # noqa: PLC0415 - as above
 
-    field = quality_field(questionnaire_config(stage))
+    field = field or quality_field(questionnaire_config(stage))
     rows: list[tuple[int, int, int, int, int]] = []
     parts: dict[str, int] = {}
     steps = {value: step for step, value in enumerate(values_in_order(field), 1)} if field is not None else {}
@@ -106,7 +113,7 @@ def ratings_of_questionnaire(
         scores.astype(np.int16),
         [name_of(int(key) // _MOST_PARTS) for key in items],
         names_of(workers.tolist()),
-        scale_of_questionnaire(stage),
+        _scale_of(field),
     )
     return StageRatings(
         ratings,

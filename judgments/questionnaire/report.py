@@ -23,6 +23,7 @@ from judgments.pair_table import read_pairs
 from judgments.questionnaire.config import QuestionnaireConfig, QuestionnaireField, questionnaire_config
 from judgments.questionnaire.prompts import text_marked
 from judgments.questionnaire.rows import (
+    STYLES,
     FieldAnswer,
     Table,
     csv_lines,
@@ -253,17 +254,49 @@ def _agreement(
     return facts | {"signature": sign(f"krippendorff-alpha|{how}", resampled, options)}
 
 
+def adjust_for_style(stage: Stage, styles: Sequence[str]) -> dict[str, Any]:
+    """The figures of fields that compare, with effects of those numbers of style in which answers of a pair
+    differ; without intervals. Empty where they differ in none.
+
+    FileRefusedError where they differ in the same way in every pair.
+    """
+    pairs = QuestionnaireUnit.objects.filter(stage=stage, other__isnull=False)
+    texts = list(pairs.values_list("candidate__text", "other__text"))
+    differing = [name for name in styles if any(STYLES[name](one) != STYLES[name](two) for one, two in texts)]
+    options = {**_OPTIONS, "replicates": 0}
+    if not differing:
+        return {}
+    return _preferences(stage, questionnaire_config(stage), options, DEFAULT_DB_ALIAS, differing)
+
+
+def win_rates(facts: Mapping[str, Any]) -> dict[str, float]:
+    """By system the mean chance of a win against each other system, ties half; empty without an estimate."""
+    names, chances = facts["matrix"]["systems"], facts["matrix"]["p_win"]
+    if chances is None:
+        return {}
+    return {
+        name: fmean(
+            (1 + chances[at][other] - chances[other][at]) / 2 for other in range(len(names)) if other != at
+        )
+        for at, name in enumerate(names)
+    }
+
+
 def _preferences(
-    stage: Stage, config: QuestionnaireConfig, options: Mapping[str, Any], using: str
+    stage: Stage,
+    config: QuestionnaireConfig,
+    options: Mapping[str, Any],
+    using: str,
+    styles: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Of each field that compares what `manage.py preferences --side` says of its table."""
     names = [each.name for each in config.fields if each.compares]
     with _written(pair_table(stage, config, using)) as path:
-        table = read_pairs(path, columns={}, winners=names)
+        table = read_pairs(path, columns={}, winners=names, styles=styles)
     choice = ModelChoice(side=True, **bootstrap_options(options))
     return {
         name: {
-            **preference_report(comparisons, choice, styles=(), version=version()),
+            **preference_report(comparisons, choice, styles=styles, version=version()),
             "counts": table.counts[name],
         }
         for name, comparisons in table.comparisons.items()

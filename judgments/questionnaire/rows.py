@@ -3,7 +3,9 @@
 Answers of a pair are named by their systems, never by a side; which one a person saw first is in the row.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,16 +14,34 @@ from django.db import DEFAULT_DB_ALIAS
 from core.files.cells import csv_line_writer
 from crowd.models import Stage
 from crowd.selectors.pseudonyms import worker_pseudonyms
-from judgments.models import QuestionnaireUnit, UnitResponse
+from judgments.models import Candidate, QuestionnaireUnit, UnitResponse
 from judgments.questionnaire.config import LEFT, RIGHT, QuestionnaireConfig, QuestionnaireField
+from judgments.questionnaire.materials import nuggets_of
 from judgments.questionnaire.prompts import Prompt, prompts_of
+from judgments.questionnaire.sentences import count_citations
 from judgments.questionnaire.units import UNASKED, counted_responses
 
 _CHUNK = 2_000
 _OTHER = {LEFT: RIGHT, RIGHT: LEFT}
 #: What stands for a worker in rows about answers that cite nothing, about which no one is prompt.
 _NO_ONE = "-"
+#: The text field in which people write nuggets, one in each line.
+WRITTEN = "nuggets"
 Table = tuple[Sequence[str], Iterator[Sequence[Any]]]
+#: Headings, items of lists and bold words.
+_MARKDOWN = re.compile(r"^ {0,3}(?:#{1,6}|[-*+•]|\d{1,3}[.)])[ \t]|\*\*[^*\n]+\*\*|__[^_\n]+__", re.MULTILINE)
+
+
+def _count_markdown(text: str) -> int:
+    return len(_MARKDOWN.findall(text))
+
+
+#: Numbers of an answer that may decide what people prefer, whatever it says: characters, marks, formats.
+STYLES: Mapping[str, Callable[[str], int]] = {
+    "length": len,
+    "citations": count_citations,
+    "markdown": _count_markdown,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +118,7 @@ class Names:
 
 
 def response_rows(stage: Stage, config: QuestionnaireConfig) -> Iterator[dict[str, Any]]:
-    """A row for each field that a person field_answer."""
+    """A row for each field that a person answered."""
     names = Names(stage)
     for response in responses_of(stage):
         for field_answer in field_answers_of(response, config):
@@ -141,18 +161,28 @@ def csv_lines(table: Table) -> Iterator[str]:
 
 
 def pair_table(stage: Stage, config: QuestionnaireConfig, using: str = DEFAULT_DB_ALIAS) -> Table:
-    """A row for each person and pair, with a column for each field that compares."""
+    """A row for each person and pair: a column for each field that compares, and for style of either side."""
     fields = [field for field in config.fields if field.compares]
+    styles = [f"{style}_{side}" for side in (LEFT, RIGHT) for style in STYLES]
 
     def rows() -> Iterator[Sequence[Any]]:
         names = Names(stage)
         for response in responses_of(stage, using=using):
+            unit = response.unit
             left, right = sides_seen(response)
             values = [_as_seen(response, field) for field in fields]
-            worker = names[response.worker_id]
-            yield (item_of(response.unit), left, right, worker, *values, int(response.worker.simulated))
+            sides = [_styles_of(candidate) for candidate in (unit.candidate, unit.other)]
+            of_left, of_right = reversed(sides) if response.flipped else sides
+            worker, simulated = names[response.worker_id], int(response.worker.simulated)
+            yield (item_of(unit), left, right, worker, *values, *of_left, *of_right, simulated)
 
-    return ("item", "left", "right", "worker", *(field.name for field in fields), "simulated"), rows()
+    columns = ("item", "left", "right", "worker", *(field.name for field in fields), *styles, "simulated")
+    return columns, rows()
+
+
+def _styles_of(candidate: Candidate | None) -> list[int]:
+    """The numbers of style of an answer."""
+    return [count(candidate.text if candidate is not None else "") for count in STYLES.values()]
 
 
 def _as_seen(response: UnitResponse, field: QuestionnaireField) -> str:
@@ -237,6 +267,29 @@ def _unasked(stage: Stage, using: str) -> Iterator[Sequence[Any]]:
     for unit in units.select_related("query", "candidate__system").order_by("key").iterator(_CHUNK):
         for number in range(1, len(unit.content["sentences"]) + 1):
             yield (item_of(unit), system_of(unit), _NO_ONE, number, "", "", 0)
+
+
+def written_nuggets(stage: Stage) -> Table:
+    """Nuggets that people wrote, in the columns that a stage of nuggets reads; the same text once.
+
+    Texts that differ in case or white space are the same. Vital is what at least half of its writers say.
+    """
+
+    def rows() -> Iterator[Sequence[Any]]:
+        names = Names(stage)
+        by_text: dict[tuple[str, str], list[tuple[str, str, str]]] = defaultdict(list)
+        for response in responses_of(stage):
+            for each in nuggets_of(response.values.get(WRITTEN, "")):
+                text = each["text"]
+                entry = (text, each.get("importance", "vital"), names[response.worker_id])
+                by_text[item_of(response.unit), text.casefold()].append(entry)
+        for (item, _), entries in sorted(by_text.items()):
+            vital = sum(importance == "vital" for _, importance, _ in entries)
+            importance = "vital" if 2 * vital >= len(entries) else "okay"
+            people = sorted({person for *_, person in entries})
+            yield (item, entries[0][0], importance, len(people), " ".join(people))
+
+    return ("question_id", "nugget", "importance", "written_by", "people"), rows()
 
 
 def _nugget_table(stage: Stage, using: str, *, rubric: bool) -> Table:

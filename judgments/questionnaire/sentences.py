@@ -52,6 +52,11 @@ def cut(text: str, citations: Sequence[Sequence[int]] = ()) -> list[Sentence]:
     ]
 
 
+def count_citations(text: str) -> int:
+    """How often passages are cited by marks in a text."""
+    return sum(len(re.findall(r"\d+", group)) for group in _CITATION.findall(text))
+
+
 def _parts(text: str) -> list[str]:
     parts, start = [], 0
     for end in _END.finditer(text):

@@ -112,7 +112,8 @@ def _draw(stage: Stage, config: QuestionnaireConfig) -> Iterator[QuestionnaireUn
         made = _of_answers(stage, config, materials)
     for unit in made:
         unit.gold = gold.pop(unit.key, {})
-        yield unit
+        if unit.gold or not config.is_training:
+            yield unit
     if gold and stage.opened_at is None:
         raise CrowdError(
             f"Gold names the unit {next(iter(gold))!r}, and there is none of this key. The page of units "
@@ -212,6 +213,12 @@ def flipped_units(stage: Stage, units: Iterable[QuestionnaireUnit], seed: int) -
         key=lambda unit: rank("sides", stage.seed, unit.key),
     )
     return {unit.pk for place, unit in enumerate(pairs) if (place + seed) & 1}
+
+
+def units_with_gold(stage: Stage) -> list[str]:
+    """Names of the units with an accepted answer: attention checks, or the lessons of a training."""
+    rows = QuestionnaireUnit.objects.filter(stage=stage).exclude(gold={})
+    return [name_of(pk) for pk in rows.order_by("key").values_list("pk", flat=True)]
 
 
 def asked_units(stage: Stage) -> QuerySet[QuestionnaireUnit]:

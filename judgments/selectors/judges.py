@@ -112,7 +112,7 @@ def check_answers(stage: Stage, worker: Worker) -> Any:
 def verdicts(stage: Stage, worker: Worker) -> list[Verdict]:
     """What the filters in force say about this judge as a whole."""
     runs = FilterRun.objects.in_force().filter(stage=stage)
-    rows = Verdict.objects.filter(run__in=runs, worker=worker, judgment=None)
+    rows = Verdict.objects.filter(run__in=runs, worker=worker, judgment=None, response=None)
     return list(rows.order_by("pk"))
 
 
@@ -291,7 +291,10 @@ def _count_judges(stage: Stage, stamp: Stamp) -> list[Judge]:
         return []
     kappas = pooled(ratings.only(~duplicates(ratings)))
     unit = float(ratings.scale.unit)
-    n = np.bincount(ratings.workers, minlength=ratings.n_workers)
+    # A response with several parts has a rating for each, and is one piece of work.
+    _, first = np.unique(columns.judgments, return_index=True)
+    n = np.bincount(ratings.workers[first], minlength=ratings.n_workers)
+    rated = np.bincount(ratings.workers, minlength=ratings.n_workers)
     sums = np.bincount(ratings.workers, weights=ratings.scores, minlength=ratings.n_workers)
     most = _most_common_share(ratings)
     times = times_of(stage)
@@ -313,7 +316,7 @@ def _count_judges(stage: Stage, stamp: Stamp) -> list[Judge]:
             name=ratings.worker_names[code],
             simulated=worker in simulated,
             ratings=int(n[code]),
-            mean=float(sums[code] / n[code]) * unit,
+            mean=float(sums[code] / rated[code]) * unit,
             kappa=None if isnan(kappa) else kappa,
             kappa_n=int(kappas.n[code]),
             seconds=middle,
@@ -362,13 +365,16 @@ def _verdicts(stamp: Stamp) -> tuple[Counter[int], dict[int, str], set[int]]:
     mine = Verdict.objects.filter(run=stamp.run)
     removed = Counter(
         dict(
-            mine.filter(removes=True, judgment__isnull=False)
+            mine.filter(removes=True)
+            .exclude(judgment=None, response=None)
             .order_by()
             .values_list("worker_id")
             .annotate(n=Count("pk"))
         )
     )
-    about = mine.filter(judgment=None).order_by("pk").values_list("worker_id", "rule", "removes")
+    about = (
+        mine.filter(judgment=None, response=None).order_by("pk").values_list("worker_id", "rule", "removes")
+    )
     verdicts = {worker: rule for worker, rule, removes in about if removes}
     return removed, verdicts, {worker for worker, _, removes in about if not removes}
 

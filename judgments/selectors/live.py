@@ -4,7 +4,7 @@ And what follows from them for a study: how many answers and judges it needs, an
 """
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil, isnan
 from typing import TYPE_CHECKING
@@ -296,11 +296,26 @@ def designs(stage: Stage, spread: "ScoreSpread", difference: float, power: float
         questions = items_for_systems(spread, ratings=judges, difference=difference, power=power)
         answers = 2 * questions
         design_list.append(Design(judges, questions, answers * judges, cost(stage, answers, judges)))
+    return _with_cheapest(design_list)
+
+
+def pair_designs(stage: Stage, share: float, ties: float, correlation: float, power: float) -> list[Design]:
+    """Designs that find which of two systems is preferred; a pair is a question that both answered."""
+    from metrics.agreement.planning import comparisons_for_pairs
+
+    design_list = []
+    for judges in JUDGES:
+        comparisons = comparisons_for_pairs(
+            share, ties=ties, judges=judges, correlation=correlation, power=power
+        )
+        pairs = -(-comparisons // judges)
+        design_list.append(Design(judges, pairs, pairs * judges, cost(stage, pairs, judges)))
+    return _with_cheapest(design_list)
+
+
+def _with_cheapest(design_list: list[Design]) -> list[Design]:
     least = min(each.cents for each in design_list)
-    return [
-        Design(each.judges, each.questions, each.judgments, each.cents, each.cents == least)
-        for each in design_list
-    ]
+    return [replace(each, cheapest=each.cents == least) for each in design_list]
 
 
 def steps(stage: Stage, one: float | None, answers: int) -> list[Step]:

@@ -90,6 +90,25 @@ def items_for_systems(
     return max(2, ceil(reach**2 * variance_of_difference(spread, ratings) / difference**2 - 1e-9))
 
 
+def comparisons_for_pairs(
+    share: float, *, ties: float, judges: int, correlation: float, power: float = 0.8, level: float = 0.05
+) -> int:
+    """Comparisons that show which of two systems is preferred: the sign test, two-sided, without ties.
+
+    `share` of those who decide choose the better one, `ties` of all do not decide. Decisions needed by the
+    normal approximation: ((z(1 - level/2) / 2 + z(power) sqrt(share (1 - share))) / (share - 1/2))^2, divided
+    by the share without ties. Several judges of one pair agree by `correlation`, so that each comparison
+    tells less: times 1 + (judges - 1) correlation. ValueError for a share of one half or ties alone.
+    """
+    if not 0 < share < 1 or share == 0.5 or not 0 <= ties < 1 or judges < 1:
+        raise ValueError("needs a share other than one half, fewer ties than comparisons, and a judge")
+    from scipy.special import ndtri
+
+    reach = float(ndtri(1 - level / 2)) / 2 + float(ndtri(power)) * sqrt(share * (1 - share))
+    decided = (reach / (share - 0.5)) ** 2
+    return max(2, ceil(decided / (1 - ties) * (1 + (judges - 1) * correlation) - 1e-9))
+
+
 def power_for_systems(
     spread: ScoreSpread, *, items: int, ratings: int, difference: float, level: float = 0.05
 ) -> float:

@@ -35,7 +35,7 @@ from metrics.metaeval.pairwise import (
     TIE,
     best_epsilon,
     differences,
-    index_pairs,
+    pairs_of,
     shares,
     snapped,
     system_pairs,
@@ -88,16 +88,11 @@ class Pairwise:
 
 def pairwise(statistic: AnyStatistic, rows: data.Rows, scores: data.Floats, gap: float) -> Pairwise:
     """The pairs of one of the pair statistics."""
-    starts = data.grouped(rows, "item")[1]
-    sizes = np.diff(np.append(starts, len(rows)))
-    pairs = list(index_pairs(starts, sizes))
-    none = np.zeros(0, np.int64)
-    first = np.concatenate([none, *(pair[0] for pair in pairs)])
-    second = np.concatenate([none, *(pair[1] for pair in pairs)])
-    order = np.argsort(rows.questions[first], kind="stable")
-    first, second = first[order], second[order]
+    pairs = pairs_of(rows)
+    order = np.argsort(rows.questions[pairs.first], kind="stable")
+    first, second, people = pairs.first[order], pairs.second[order], pairs.leads[order]
     used = snapped(rows, scores) if statistic == "pair_acc" else scores
-    people, metric = rows.human[first] - rows.human[second], used[first] - used[second]
+    metric = used[first] - used[second]
     agree = np.sign(people) == np.sign(metric)
     counted = np.ones(len(first), dtype=bool)
     if statistic == "pair_acc":

@@ -218,8 +218,8 @@ def floors(answers: ScoredAnswers) -> dict[str, Floor]:
     `length`: number of tokens of the answer. `length-difference`: minus the distance between that and the
     mean length of the references. `question`: the same for every answer to a question but for its own part,
     the mean human score of the question's other answers; it knows how hard the question is and nothing of
-    the answer. `system`: the mean human score of the system that answered; it knows who answered and nothing
-    of the answer.
+    the answer; shares of comparisons won say nothing of the question. `system`: the mean human score of the
+    system that answered; it knows who answered and nothing of the answer.
     """
     by_name = {}
     if answers.lengths is not None:
@@ -227,11 +227,12 @@ def floors(answers: ScoredAnswers) -> dict[str, Floor]:
         if answers.reference_lengths is not None:
             distance = -np.abs(answers.lengths - answers.reference_lengths)
             by_name["length-difference"] = Floor("Closeness of its length to its references'", distance)
-    by_name["question"] = Floor(
-        "What the question's other answers got",
-        _mean_of_others(answers.human, answers.questions),
-        dict.fromkeys(("item", "pairs"), OF_THE_OTHERS),
-    )
+    if answers.pairs is None:
+        by_name["question"] = Floor(
+            "What the question's other answers got",
+            _mean_of_others(answers.human, answers.questions),
+            dict.fromkeys(("item", "pairs"), OF_THE_OTHERS),
+        )
     by_name["system"] = Floor(
         "What the system gets on average",
         _mean(answers.human, answers.systems),

@@ -26,6 +26,30 @@ class Raters:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class JudgedPairs:
+    """Pairs of answers to the same question that people compared: pair k is `first[k]` and `second[k]`.
+
+    `leads` (from -1 to 1) are the share of judgments for the first less that for the second; 0 is a tie.
+    """
+
+    first: npt.NDArray[np.int64]
+    second: npt.NDArray[np.int64]
+    leads: Floats
+
+    def __len__(self) -> int:
+        return len(self.leads)
+
+    def at(self, places: npt.NDArray[np.int64]) -> "JudgedPairs":
+        """The same by new places of the answers, of which those that are gone have -1, in their order."""
+        first, second = places[self.first], places[self.second]
+        turned = first > second
+        first, second = np.where(turned, second, first), np.where(turned, first, second)
+        order = np.lexsort((second, first))
+        order = order[first[order] >= 0]
+        return JudgedPairs(first[order], second[order], np.where(turned, -self.leads, self.leads)[order])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ScoredAnswers:
     """n answers with the mean human score of each and the scores of metrics; nan where one is missing.
 
@@ -33,7 +57,8 @@ class ScoredAnswers:
     (people who were held out do), or none. `types` name the class of each question, empty where unknown.
     `lengths` are numbers of tokens of the answers and `reference_lengths` the mean ones of their references.
     `raters` are single ratings from before any filter of single ratings, by workers whom no filter removed;
-    without them `no_ratings` says why.
+    without them `no_ratings` says why. Where people judged `pairs`, figures of pairs are about these, and
+    `human` is the share of its comparisons that an answer won.
     No result may depend on the order of the rows.
     """
 
@@ -49,6 +74,7 @@ class ScoredAnswers:
     raters: Raters | None = None
     no_ratings: str = NO_RATINGS
     signatures: Mapping[str, str] = field(default_factory=dict)
+    pairs: JudgedPairs | None = None
 
     def __len__(self) -> int:
         return len(self.human)
@@ -85,6 +111,7 @@ class Rows:
     systems: Indices
     question_names: tuple[str, ...]
     system_names: tuple[str, ...]
+    pairs: JudgedPairs | None = None
 
     def __len__(self) -> int:
         return len(self.human)
@@ -108,6 +135,7 @@ class Rows:
             systems,
             question_names,
             system_names,
+            _pairs_at(self.pairs, np.flatnonzero(mask), len(self)),
         )
 
     def of(self, metric: str) -> tuple["Rows", Floats]:
@@ -145,6 +173,7 @@ def rows_of(answers: ScoredAnswers, metrics: Sequence[str] | None = None) -> Row
         systems[order],
         question_names,
         system_names,
+        _pairs_at(answers.pairs, np.flatnonzero(finite)[order], len(answers)),
     )
 
 
@@ -265,6 +294,7 @@ def canonical(answers: ScoredAnswers) -> tuple[ScoredAnswers, RowNumbers]:
         lengths=_take_rows(answers.lengths, rows),
         reference_lengths=_take_rows(answers.reference_lengths, rows),
         raters=None if answers.raters is None else _raters(answers.raters, rows),
+        pairs=_pairs_at(answers.pairs, rows, len(answers)),
     )
     return moved, rows
 
@@ -289,7 +319,17 @@ def select_answers(answers: ScoredAnswers, keep: npt.NDArray[np.bool_]) -> Score
         lengths=_take_rows(answers.lengths, rows),
         reference_lengths=_take_rows(answers.reference_lengths, rows),
         raters=raters,
+        pairs=_pairs_at(answers.pairs, rows, len(answers)),
     )
+
+
+def _pairs_at(pairs: JudgedPairs | None, rows: npt.NDArray[np.integer], size: int) -> JudgedPairs | None:
+    """Pairs of the answers in these rows of so many, by their new places."""
+    if pairs is None:
+        return None
+    places = np.full(size, -1, dtype=np.int64)
+    places[rows] = np.arange(len(rows))
+    return pairs.at(places)
 
 
 def _sort_names(names: Sequence[str]) -> list[int]:

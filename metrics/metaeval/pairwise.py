@@ -8,6 +8,9 @@
   ties predicted: (concordant pairs + pairs tied for both) / all pairs. Grouped by `item` it is the mean over
   questions with two answers or more; `global` takes all pairs of answers, `by_system` the mean over systems.
 
+Where people judged pairs, not answers, the pairs are those that they judged: they prefer whom most judgments
+prefer, and tie a pair that is even. Else they are all pairs of answers to a question, by their human scores.
+
 For `acc_eq` scores are tied when they are equal; a tolerance is what `ties` calibrates. For `pair_acc` scores
 of answers to the same question are the same when they differ by no more than rounding does (5e-13 of the
 metric's range): smoothed BLEU-4 gives answers that share no phrase scores of 1e-13, and their order means
@@ -27,6 +30,7 @@ from metrics.metaeval.correlation import (
     NO_SCORES,
     ONE_SYSTEM,
     SAME_HUMAN_MEANS,
+    PairCounts,
     Statistic,
     pair_counts,
     within,
@@ -66,7 +70,7 @@ def pair_acc(answers: data.ScoredAnswers, metric: str) -> Pairs:
 
 def pair_accuracy(rows: data.Rows, scores: data.Floats) -> Pairs:
     """`pair_acc` of (n,) scores, none of them missing."""
-    counts = pair_counts(rows.human, snapped(rows, scores)[None], data.grouped(rows, "item")[1])
+    counts = count_pairs(rows, snapped(rows, scores))
     right, tied = int(counts.concordant.sum()), int(counts.tied_metric.sum())
     ordered = right + tied + int(counts.discordant.sum())
     if not ordered:
@@ -75,6 +79,39 @@ def pair_accuracy(rows: data.Rows, scores: data.Floats) -> Pairs:
     if ordered == 1:
         return Pairs(Figure(None, ONE_ORDERED, n=1), tied)
     return Pairs(Figure(right / ordered, n=ordered), tied)
+
+
+def pairs_of(rows: data.Rows) -> data.JudgedPairs:
+    """The pairs that people judged; else all pairs of answers to a question, led by the human scores."""
+    if rows.pairs is not None:
+        return rows.pairs
+    starts = data.grouped(rows, "item")[1]
+    sizes = np.diff(np.append(starts, len(rows)))
+    none = np.zeros(0, np.int64)
+    blocks = list(index_pairs(starts, sizes))
+    first = np.concatenate([none, *(block[0] for block in blocks)])
+    second = np.concatenate([none, *(block[1] for block in blocks)])
+    return data.JudgedPairs(first, second, rows.human[first] - rows.human[second])
+
+
+def count_pairs(rows: data.Rows, scores: data.Floats) -> PairCounts:
+    """How people and the metric order the pairs of each question."""
+    starts = data.grouped(rows, "item")[1]
+    if rows.pairs is None:
+        return pair_counts(rows.human, scores[None], starts)
+    first, second = rows.pairs.first, rows.pairs.second
+    people, metric = np.sign(rows.pairs.leads), np.sign(scores[first] - scores[second])
+
+    def count(mask: data.Mask) -> data.Indices:
+        return np.bincount(rows.questions[first[mask]], minlength=len(starts))[None]
+
+    return PairCounts(
+        count(people * metric > 0),
+        count(people * metric < 0),
+        count((people == 0) & (metric != 0)),
+        count((people != 0) & (metric == 0)),
+        count((people == 0) & (metric == 0)),
+    )
 
 
 def snapped(rows: data.Rows, scores: data.Floats) -> data.Floats:
@@ -100,8 +137,11 @@ def accuracy_with_ties(rows: data.Rows, scores: data.Floats, grouping: data.Grou
     """`acc_eq` of (n,) scores, none of them missing."""
     if not len(rows):
         return Figure(None, NO_SCORES, n=0)
-    order, starts = data.grouped(rows, grouping)
-    counts = pair_counts(rows.human[order], scores[order][None], starts)
+    if grouping == "item":
+        counts = count_pairs(rows, scores)
+    else:
+        order, starts = data.grouped(rows, grouping)
+        counts = pair_counts(rows.human[order], scores[order][None], starts)
     with_pairs = counts.total[0] > 0
     if not with_pairs.any():
         return Figure(None, NO_PAIR, n=0)
@@ -207,36 +247,20 @@ def _held_out(pairs: Differences, questions: data.Indices, seed: int) -> Figure:
 
 def differences(rows: data.Rows, scores: data.Floats) -> Differences:
     """All pairs of answers to the same question."""
-    starts = data.grouped(rows, "item")[1]
-    sizes = np.diff(np.append(starts, len(rows)))
-    parts = [
-        _of_pairs(first, second, rows, scores, 2 / (size * (size - 1)))
-        for first, second, size in index_pairs(starts, sizes)
-    ]
-    if not parts:
-        nothing = np.zeros(0)
-        return Differences(nothing.astype(np.int64), nothing > 0, nothing > 0, nothing, nothing)
-    columns = zip(*parts, strict=True)
-    return Differences(*(np.concatenate(column) for column in columns))
+    pairs = pairs_of(rows)
+    question = rows.questions[pairs.first]
+    apart = scores[pairs.first] - scores[pairs.second]
+    people = np.sign(pairs.leads)
+    weight = 1 / np.bincount(question, minlength=1)[question]
+    return Differences(question, people == 0, people * apart > 0, np.abs(apart), weight)
 
 
-def index_pairs(
-    starts: data.Indices, sizes: data.Indices
-) -> Iterator[tuple[data.Indices, data.Indices, int]]:
+def index_pairs(starts: data.Indices, sizes: data.Indices) -> Iterator[tuple[data.Indices, data.Indices]]:
     """Indices of the first and second answers of all pairs within groups, group size by group size."""
     for size in np.unique(sizes[sizes > 1]):
         first, second = np.triu_indices(int(size), 1)
         begin = starts[sizes == size]
-        yield (begin[:, None] + first).ravel(), (begin[:, None] + second).ravel(), int(size)
-
-
-def _of_pairs(
-    first: data.Indices, second: data.Indices, rows: data.Rows, scores: data.Floats, weight: float
-) -> tuple[data.Indices, data.Mask, data.Mask, data.Floats, data.Floats]:
-    people = np.sign(rows.human[first] - rows.human[second])
-    apart = scores[first] - scores[second]
-    right = (people * apart) > 0
-    return rows.questions[first], people == 0, right, np.abs(apart), np.full(len(first), weight)
+        yield (begin[:, None] + first).ravel(), (begin[:, None] + second).ravel()
 
 
 def accuracy(pairs: Differences, epsilon: float) -> float:
@@ -334,21 +358,13 @@ class Matches:
 
 def matches(rows: data.Rows, scores: data.Floats, gap: float = 2.0) -> Matches:
     """The pairs of answers to a question that are at least `gap` apart for people."""
-    starts = data.grouped(rows, "item")[1]
-    sizes = np.diff(np.append(starts, len(rows)))
-    parts: list[tuple[data.Indices, data.Mask, data.Mask]] = []
-    for first, second, _ in index_pairs(starts, sizes):
-        people = rows.human[first] - rows.human[second]
-        clear = np.abs(people) >= gap - GAP_ROUNDING
-        metric = (scores[first] - scores[second])[clear]
-        tie = np.abs(metric) < TIE
-        match = ~tie & (np.sign(metric) == np.sign(people[clear]))
-        parts.append((rows.questions[first[clear]], tie, match))
-    if not parts:
-        none = np.zeros(0, dtype=bool)
-        return Matches(np.zeros(0, np.int64), none, none)
-    questions, ties, matched = zip(*parts, strict=True)
-    return Matches(np.concatenate(questions), np.concatenate(ties), np.concatenate(matched))
+    pairs = pairs_of(rows)
+    clear = np.abs(pairs.leads) >= gap - GAP_ROUNDING
+    metric = (scores[pairs.first] - scores[pairs.second])[clear]
+    tie = np.abs(metric) < TIE
+    return Matches(
+        rows.questions[pairs.first[clear]], tie, ~tie & (np.sign(metric) == np.sign(pairs.leads[clear]))
+    )
 
 
 # Statistics that are a mean over questions, taken apart: what each question adds above and below the line.
@@ -373,9 +389,9 @@ def shares(
     if statistic == "pearson" or statistic == "spearman" or statistic == "kendall":  # noqa: PLR1714 - for mypy
         return of_values(within(statistic, rows.human, scores[None], starts)[0])
     if statistic == "pair_acc":
-        return _pair_acc(rows, scores, starts)
+        return _pair_acc(rows, scores)
     if statistic == "acc_eq":
-        return _acc_eq(rows, scores, starts)
+        return _acc_eq(rows, scores)
     if statistic == "acc_eq_cal":
         return _calibrated(rows, scores, len(starts))
     if statistic == "rank_match":
@@ -389,14 +405,14 @@ def of_values(values: data.Floats) -> Shares:
     return np.where(defined, values, 0.0), defined.astype(np.float64)
 
 
-def _pair_acc(rows: data.Rows, scores: data.Floats, starts: data.Indices) -> Shares:
-    counts = pair_counts(rows.human, snapped(rows, scores)[None], starts)
+def _pair_acc(rows: data.Rows, scores: data.Floats) -> Shares:
+    counts = count_pairs(rows, snapped(rows, scores))
     ordered = counts.concordant + counts.discordant + counts.tied_metric
     return counts.concordant[0].astype(np.float64), ordered[0].astype(np.float64)
 
 
-def _acc_eq(rows: data.Rows, scores: data.Floats, starts: data.Indices) -> Shares:
-    counts = pair_counts(rows.human, scores[None], starts)
+def _acc_eq(rows: data.Rows, scores: data.Floats) -> Shares:
+    counts = count_pairs(rows, scores)
     total = counts.total[0]
     good = (counts.concordant + counts.tied_both)[0]
     return good / np.maximum(total, 1), (total > 0).astype(np.float64)

@@ -94,15 +94,6 @@ class Cells:
             counts=np.concatenate((self.counts, extra)),
         )
 
-    def as_half_wins(self) -> "Cells":
-        """Each tie as half a win for either side."""
-        halves = self.counts[:, TIE] / 2
-        return self.with_counts(
-            np.column_stack(
-                (self.counts[:, FIRST] + halves, self.counts[:, SECOND] + halves, np.zeros(len(halves)))
-            )
-        )
-
 
 class Samples:
     """The cells of comparisons, and their counts in samples of questions and raters.
@@ -119,8 +110,11 @@ class Samples:
         else:  # numbers are sorted many times as quickly as rows
             kinds, cells = np.unique(pairs, return_inverse=True)
             kinds = kinds[:, None]
-        self._cell_of = cells.reshape(-1) * OUTCOMES + comparisons.outcomes
-        self._questions, self._raters = comparisons.questions, comparisons.raters
+        # Comparisons lie by cell and outcome, so that a count is the sum of a run.
+        cell_of = cells.reshape(-1) * OUTCOMES + comparisons.outcomes
+        order = np.argsort(cell_of, kind="stable")
+        self._counted, self._starts = np.unique(cell_of[order], return_index=True)
+        self._questions, self._raters = comparisons.questions[order], comparisons.raters[order]
         self.n_questions, self.n_raters = (
             int(codes.max(initial=-1)) + 1 for codes in (self._questions, self._raters)
         )
@@ -130,19 +124,26 @@ class Samples:
             kinds[:, 1:].astype(np.float64),
             np.zeros((len(kinds), OUTCOMES)),
         )
-        self.cells = self.cells.with_counts(self._count(None))
+        self.cells = self.cells.with_counts(self._count(np.ones(len(comparisons), dtype=np.int32)))
 
-    def draw(self, replicates: int, seed: int) -> Iterator[Floats]:
-        """The counts of each sample; the same for the same seed."""
+    def draw(self, replicates: int, seed: int, at_once: int) -> Iterator[Floats]:
+        """The counts of samples (samples, cells, 3), so many at once; the same for the same seed."""
         rng = generator(seed, "preferences")
-        for _ in range(replicates):
-            questions = rng.multinomial(self.n_questions, np.full(self.n_questions, 1 / self.n_questions))
-            weights = questions[self._questions]
-            if self.n_raters > 1:
-                raters = rng.multinomial(self.n_raters, np.full(self.n_raters, 1 / self.n_raters))
-                weights = weights * raters[self._raters]
-            yield self._count(weights)
+        for begin in range(0, replicates, at_once):
+            drawn = range(begin, min(begin + at_once, replicates))
+            yield np.stack([self._count(self._weights(rng)) for _ in drawn])
 
-    def _count(self, weights: npt.NDArray[np.number] | None) -> Floats:
-        size = len(self.cells.counts) * OUTCOMES
-        return np.bincount(self._cell_of, weights=weights, minlength=size).reshape(-1, OUTCOMES).astype(float)
+    def _weights(self, rng: np.random.Generator) -> npt.NDArray[np.int32]:
+        """How often each comparison is in a sample."""
+
+        def draw(size: int) -> npt.NDArray[np.int32]:
+            return rng.multinomial(size, np.full(size, 1 / size)).astype(np.int32)
+
+        weights = draw(self.n_questions)[self._questions]
+        return weights * draw(self.n_raters)[self._raters] if self.n_raters > 1 else weights
+
+    def _count(self, weights: npt.NDArray[np.int32]) -> Floats:
+        counts = np.zeros(len(self.cells.counts) * OUTCOMES)
+        if len(weights):
+            counts[self._counted] = np.add.reduceat(weights, self._starts, dtype=np.int64)
+        return counts.reshape(-1, OUTCOMES)

@@ -8,7 +8,7 @@ import numpy as np
 
 from metrics.figure import number_or_none
 from metrics.preferences.comparisons import FIRST, SECOND, TIE, Comparisons, Floats, Samples
-from metrics.preferences.strengths import NO_COMPARISONS, Strengths, Ties, fit
+from metrics.preferences.strengths import NO_COMPARISONS, Strengths, Ties, fit, fit_samples, samples_at_once
 from metrics.preferences.triples import (
     CHANCE,
     NO_DECIDED_TRIPLES,
@@ -84,29 +84,24 @@ def _draw_intervals(samples: Samples, fitted: Strengths, choice: ModelChoice) ->
         return _Intervals(reason=NOT_ASKED)
     if samples.n_questions < 2:
         return _Intervals(reason=ONE_QUESTION)
-    replicates: list[Strengths] = []
-    for counts in samples.draw(choice.replicates, choice.seed):
-        replicate = fit(
-            samples.cells.with_counts(counts),
-            ties=choice.ties,
-            side=fitted.side is not None,
-            pseudo=choice.pseudo,
-            near=fitted,
-        )
-        if replicate.strengths is not None and (fitted.side is None) == (replicate.side is None):
-            replicates.append(replicate)
-    without = choice.replicates - len(replicates)
+    cells = samples.cells
+    drawn = samples.draw(choice.replicates, choice.seed, samples_at_once(cells))
+    estimates = [fit_samples(cells, counts, fitted, pseudo=choice.pseudo) for counts in drawn]
+    strengths, sides, effects = (
+        np.concatenate([getattr(each, name) for each in estimates])
+        for name in ("strengths", "sides", "effects")
+    )
+    without = choice.replicates - len(strengths)
     if without > _MOST_WITHOUT * choice.replicates:
         return _Intervals(reason=f"not estimable in {without} of {choice.replicates} replicates")
 
-    def bounds(values: list[Any]) -> Floats:
-        ends = [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2]
-        return np.quantile(np.array(values, dtype=np.float64), ends, axis=0)
+    def bounds(values: Floats) -> Floats:
+        return np.quantile(values, [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2], axis=0)
 
     return _Intervals(
-        strengths=bounds([each.strengths for each in replicates]),
-        side=bounds([each.side for each in replicates]) if fitted.side is not None else None,
-        effects=bounds([each.effects for each in replicates]),
+        strengths=bounds(strengths),
+        side=bounds(sides[:, 0]) if fitted.side is not None else None,
+        effects=bounds(effects),
     )
 
 

@@ -12,9 +12,11 @@ Log-strengths λ with the sum 0, side δ (above 0 favours what is shown first), 
 All are concave, so that Newton's method finds the maximum where there is one. There is none where a direction
 of the parameters makes no outcome that was seen less likely and one more (a linear programme finds it): then
 the reason is `separated`.
+
+What a model makes of many samples of the same comparisons is worked out for all of them at once: parameters
+are (samples, parameters), counts (samples, cells, 3).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -39,8 +41,10 @@ _GRADIENT, _STEPS, _HALVINGS = 1e-8, 200, 60
 #: above 18 by the time the gradient is below its limit.
 _SUSPICIOUS = 10.0
 _NOTHING = 1e-7
-#: Value, gradient and curvature (the negative Hessian) of a log-likelihood.
-Derivatives = tuple[float, Floats, Floats]
+#: Value, gradient and curvature (the negative Hessian) of the log-likelihood of each sample.
+Derivatives = tuple[Floats, Floats, Floats]
+#: Numbers of samples, cells and parameters that are worked on at once.
+_AT_ONCE = 1 << 22
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,78 +87,116 @@ class Strengths:
         return wins
 
 
-def fit(
-    cells: Cells,
-    *,
-    ties: Ties = "davidson",
-    side: bool = False,
-    pseudo: float = 0.0,
-    near: Strengths | None = None,
-) -> Strengths:
-    """The maximum of the likelihood; `pseudo` comparisons are added to each pair of systems.
-
-    `near` is an estimate of almost the same comparisons, at which the search begins.
-    """
+def fit(cells: Cells, *, ties: Ties = "davidson", side: bool = False, pseudo: float = 0.0) -> Strengths:
+    """The maximum of the likelihood; `pseudo` comparisons are added to each pair of systems."""
     if not cells.counts.any():
         return Strengths(ties, NO_COMPARISONS)
-    real = _prepared(cells, ties)
+    real = cells.with_counts(_prepared(cells.counts, ties))
     penalised = real.with_pseudo(pseudo)
-    if reason := _why_not(penalised, only_ties=not penalised.counts[:, :TIE].any()):
+    if reason := _why_not(penalised):
         return Strengths(ties, reason)
-    side_reason = SIDES_NOT_CROSSED if side and not _is_crossed(penalised) else ""
-    model = _Model(penalised, ties, side=side and not side_reason)
-    start = model.parameters(near) if near is not None and near.strengths is not None else model.start()
-    parameters, curvature, converged = _maximise(model.derivatives, start, model.is_inside)
+    counts = penalised.counts[None]
+    side_reason = SIDES_NOT_CROSSED if side and not _are_crossed(penalised, counts)[0] else ""
+    model = _Model(penalised, ties, side=side and not side_reason, has_ties=bool(counts[..., TIE].any()))
+    parameters, curvature, _ = _maximise(model, model.start()[None], counts)
     # Without a maximum the steps go on and on, or end far away where nothing changes any more.
-    if (near is None or not converged or model.is_suspicious(parameters)) and model.is_separated():
+    if model.is_separated(penalised.counts):
         return Strengths(ties, SEPARATED, side_reason=side_reason)
-    return model.describe(parameters, curvature, _Model(real, ties, side=model.side), side_reason)
+    of_real = _Model(real, ties, side=model.side, has_ties=model.has_ties)
+    return model.describe(parameters[0], curvature[0], of_real, real.counts, side_reason)
 
 
-def _prepared(cells: Cells, ties: Ties) -> Cells:
-    match ties:
-        case "half":
-            return cells.as_half_wins()
-        case "drop":
-            return cells.with_counts(np.column_stack((cells.counts[:, :TIE], np.zeros(len(cells.counts)))))
-        case _:
-            return cells
+@dataclass(frozen=True, slots=True, eq=False)
+class Estimates:
+    """Strengths (samples, systems), sides and effects (samples, columns) of samples that have them."""
+
+    strengths: Floats
+    sides: Floats
+    effects: Floats
 
 
-def _why_not(cells: Cells, *, only_ties: bool) -> str:
+def samples_at_once(cells: Cells) -> int:
+    """How many samples of these comparisons `fit_samples` takes at a time, so that memory stays small."""
+    parameters = cells.n_systems + 2 + int(cells.styles.shape[1])
+    return max(1, _AT_ONCE // max(1, len(cells.counts) * parameters))
+
+
+def fit_samples(cells: Cells, samples: Floats, near: Strengths, *, pseudo: float = 0.0) -> Estimates:
+    """The estimates of samples (samples, cells, 3) of comparisons, of those that have one.
+
+    `near` is the estimate of all comparisons, at which the search begins. It says what is estimated: a sample
+    in which a side that it has is not crossed has no estimate.
+    """
+    counts = _prepared(samples, near.ties)
+    penalised = cells.with_pseudo(pseudo)
+    extra = penalised.counts[len(cells.counts) :]
+    counts = np.concatenate((counts, np.broadcast_to(extra, (len(counts), *extra.shape))), axis=1)
+    counts = counts[_are_connected(penalised, counts, directed=True)]
+    side = near.side is not None
+    if side:
+        counts = counts[_are_crossed(penalised, counts)]
+    counts = counts[counts[..., :TIE].any(axis=(1, 2))]
+    tied = counts[..., TIE].any(axis=1)
+    estimates = []
+    for has_ties in (True, False):
+        own = counts[tied == has_ties]
+        model = _Model(penalised, near.ties, side=side, has_ties=has_ties)
+        start = np.tile(model.parameters(near), (len(own), 1))
+        parameters, _, converged = _maximise(model, start, own)
+        doubtful = ~converged | model.are_suspicious(parameters)
+        doubtful[doubtful] = [model.is_separated(each) for each in own[doubtful]]
+        estimates.append(model.estimates(parameters[~doubtful]))
+    return Estimates(*(np.concatenate(each) for each in zip(*estimates, strict=True)))
+
+
+def _prepared(counts: Floats, ties: Ties) -> Floats:
+    """Counts (…, 3) as a model takes them: ties as half a win for either side, or left out."""
+    if ties not in ("half", "drop"):
+        return counts
+    tied = counts[..., TIE:]
+    decided = counts[..., :TIE] + (tied / 2 if ties == "half" else 0)
+    return np.concatenate((decided, np.zeros_like(tied)), axis=-1)
+
+
+def _why_not(cells: Cells) -> str:
     """Why no estimate can be looked for: first of all, every system must be compared."""
-    seen = cells.counts.any(axis=1)
-    first, second, counts = cells.first[seen], cells.second[seen], cells.counts[seen]
-    if not len(first):
+    counts = cells.counts[None]
+    if not counts.any():
         return NO_COMPARISONS
-    if _components(cells.n_systems, first, second, directed=False) > 1:
+    if not _are_connected(cells, counts, directed=False)[0]:
         return NOT_CONNECTED
-    if only_ties:
+    if not counts[..., :TIE].any():
         return ONLY_TIES
-    # Ford (1957): from each loser a way leads to each winner; a tie is one in both directions.
-    second_lost, first_lost = counts[:, FIRST] + counts[:, TIE] > 0, counts[:, SECOND] + counts[:, TIE] > 0
-    losers = np.concatenate((second[second_lost], first[first_lost]))
-    winners = np.concatenate((first[second_lost], second[first_lost]))
-    return SEPARATED if _components(cells.n_systems, losers, winners, directed=True) > 1 else ""
+    return "" if _are_connected(cells, counts, directed=True)[0] else SEPARATED
 
 
-def _components(
-    size: int, one: npt.NDArray[np.int64], other: npt.NDArray[np.int64], *, directed: bool
-) -> int:
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
+def _are_connected(cells: Cells, counts: Floats, *, directed: bool) -> npt.NDArray[np.bool_]:
+    """Whether a way leads from each system to each other: by comparisons, or `directed` from loser to winner.
 
-    graph = coo_array((np.ones(len(one)), (one, other)), shape=(size, size))
-    kind = "strong" if directed else "weak"
-    return int(connected_components(graph, directed=directed, connection=kind)[0])
+    Ford (1957) has the second for an estimate to exist; a tie is a way in both directions.
+    """
+    size = cells.n_systems
+    beaten = counts[..., :TIE] + counts[..., TIE:] > 0
+    second_lost, first_lost = (beaten[..., FIRST], beaten[..., SECOND]) if directed else 2 * (beaten.any(-1),)
+    ways = np.zeros((len(counts), size, size), dtype=np.float32)
+    sample = np.arange(len(counts))[:, None]
+    np.add.at(ways, (sample, cells.second, cells.first), second_lost)
+    np.add.at(ways, (sample, cells.first, cells.second), first_lost)
+    ways = ((ways > 0) | np.eye(size, dtype=np.bool_)).astype(np.float32)
+    for _ in range(max(1, (size - 1).bit_length())):  # each time ways of up to twice as many steps
+        ways = (ways @ ways > 0).astype(np.float32)
+    return np.asarray(ways.all(axis=(1, 2)))
 
 
-def _is_crossed(cells: Cells) -> bool:
+def _are_crossed(cells: Cells, counts: Floats) -> npt.NDArray[np.bool_]:
     """Whether strengths and style leave something of the side: the rank of the comparisons tells."""
-    seen = cells.counts.any(axis=1)
-    design = np.column_stack((_contrasts(cells)[seen], cells.styles[seen]))
-    with_side = np.column_stack((design, np.ones(len(design))))
-    return bool(np.linalg.matrix_rank(with_side) > np.linalg.matrix_rank(design))
+    design = np.column_stack((_contrasts(cells), cells.styles, np.ones(len(cells.first))))
+    seen: Floats = np.asarray(counts.any(axis=2), dtype=np.float64)
+    products: Floats = np.matmul(design.T, seen[..., None] * design)
+    rank, without = (
+        np.linalg.matrix_rank(each, hermitian=True) for each in (products, products[:, :-1, :-1])
+    )
+    return np.asarray(rank > without)
 
 
 def _contrasts(cells: Cells) -> Floats:
@@ -169,12 +211,12 @@ def _contrasts(cells: Cells) -> Floats:
 class _Model:
     """Parameters: the strengths but the last, the side, effects of style, and last log nu or τ."""
 
-    def __init__(self, cells: Cells, ties: Ties, *, side: bool) -> None:
-        self.cells, self.ties, self.side = cells, ties, side
+    def __init__(self, cells: Cells, ties: Ties, *, side: bool, has_ties: bool) -> None:
+        self.ties, self.side = ties, side
+        self.has_ties = has_ties and ties in ("davidson", "rao-kupper")
         self.n_strengths, self.n_effects = cells.n_systems - 1, cells.styles.shape[1]
         sides = np.ones((len(cells.first), 1 if side else 0))
         self.design = np.column_stack((_contrasts(cells), sides, cells.styles))
-        self.has_ties = ties in ("davidson", "rao-kupper") and bool(cells.counts[:, TIE].any())
         self.size = self.design.shape[1] + self.has_ties
         self.ridge = np.zeros(self.size)
         self.ridge[self.n_strengths + side : self.design.shape[1]] = STYLE_RIDGE
@@ -198,91 +240,107 @@ class _Model:
             parameters[-1] = np.log(fitted.nu)
         return parameters
 
-    def is_inside(self, parameters: Floats) -> bool:
-        return not (self.has_ties and self.ties == "rao-kupper") or bool(parameters[-1] > 0)
-
-    def is_suspicious(self, parameters: Floats) -> bool:
-        """Whether an outcome is nearly certain beside another."""
-        eta = np.abs(self.design @ parameters[: self.design.shape[1]])
-        ties = abs(parameters[-1]) if self.has_ties else 0.0
-        return bool(eta.max(initial=0.0) + ties > _SUSPICIOUS)
-
-    def derivatives(self, parameters: Floats) -> Derivatives:
-        derivatives = self._rao_kupper if self.ties == "rao-kupper" else self._davidson
-        value, gradient, curvature = derivatives(parameters)
+    def estimates(self, parameters: Floats) -> tuple[Floats, Floats, Floats]:
+        """Strengths, sides and effects of parameters."""
+        strengths = parameters[:, : self.n_strengths]
+        side = self.n_strengths + self.side
         return (
-            value - float(self.ridge @ parameters**2) / 2,
+            np.column_stack((strengths, -strengths.sum(axis=1))),
+            parameters[:, self.n_strengths : side],
+            parameters[:, side : self.design.shape[1]],
+        )
+
+    def are_inside(self, parameters: Floats) -> npt.NDArray[np.bool_]:
+        """Whether they are parameters of the model at all."""
+        if self.has_ties and self.ties == "rao-kupper":
+            return np.asarray(parameters[:, -1] > 0)
+        return np.ones(len(parameters), dtype=np.bool_)
+
+    def are_suspicious(self, parameters: Floats) -> npt.NDArray[np.bool_]:
+        """Whether an outcome is nearly certain beside another."""
+        eta = np.abs(parameters[:, : self.design.shape[1]] @ self.design.T).max(axis=1, initial=0.0)
+        return np.asarray(eta + (np.abs(parameters[:, -1]) if self.has_ties else 0.0) > _SUSPICIOUS)
+
+    def derivatives(self, parameters: Floats, counts: Floats) -> Derivatives:
+        """Of the penalised likelihood."""
+        derivatives = self._rao_kupper if self.ties == "rao-kupper" else self._davidson
+        value, gradient, curvature = derivatives(parameters, counts)
+        return (
+            value - parameters**2 @ self.ridge / 2,
             gradient - self.ridge * parameters,
             curvature + np.diag(self.ridge),
         )
 
-    def _davidson(self, parameters: Floats) -> Derivatives:
-        """A multinomial regression, in which the outcomes have the weights e^(η/2), e^(-η/2), nu."""
-        counts, design = self.cells.counts, self.design
-        halves = design @ parameters[: design.shape[1]] / 2
-        log_nu = np.full(len(halves), parameters[-1] if self.has_ties else -np.inf)
-        weights = np.column_stack((halves, -halves, log_nu))
-        log_sum = np.logaddexp.reduce(weights, axis=1)
-        chances = np.exp(weights - log_sum[:, None])
-        total = counts.sum(axis=1)
-        seen = counts > 0
-        value = float((counts[seen] * (weights - log_sum[:, None])[seen]).sum())
-        lead = chances[:, FIRST] - chances[:, SECOND]
-        of_eta = ((counts[:, FIRST] - counts[:, SECOND]) - total * lead) / 2
-        spread = total * (chances[:, FIRST] + chances[:, SECOND] - lead**2) / 4
-        gradient = np.zeros(self.size)
-        curvature = np.zeros((self.size, self.size))
-        gradient[: design.shape[1]] = of_eta @ design
-        curvature[: design.shape[1], : design.shape[1]] = design.T @ (design * spread[:, None])
-        if self.has_ties:
-            tied = chances[:, TIE]
-            gradient[-1] = float((counts[:, TIE] - total * tied).sum())
-            curvature[-1, -1] = float((total * tied * (1 - tied)).sum())
-            together = -(total * tied * lead / 2) @ design
-            curvature[-1, :-1] = curvature[:-1, -1] = together
-        return value, gradient, curvature
+    def _squares(self, weights: Floats) -> Floats:
+        """Of each sample the products of the columns, each cell with its weight."""
+        squares: Floats = np.matmul(self.design.T, weights[..., None] * self.design)
+        return squares
 
-    def _rao_kupper(self, parameters: Floats) -> Derivatives:
+    def _davidson(self, parameters: Floats, counts: Floats) -> Derivatives:
+        """A multinomial regression, in which the outcomes have the weights e^(η/2), e^(-η/2), nu."""
+        width, columns = self.design.shape[1], TIE + self.has_ties
+        halves = parameters[:, :width] @ self.design.T / 2
+        weights = np.stack((halves, -halves, np.broadcast_to(parameters[:, -1:], halves.shape)), axis=-1)
+        weights, counts = weights[..., :columns], counts[..., :columns]
+        log_chances = weights - np.logaddexp.reduce(weights, axis=-1, keepdims=True)
+        chances = np.exp(log_chances)
+        total = counts.sum(axis=-1)
+        lead = chances[..., FIRST] - chances[..., SECOND]
+        of_eta = ((counts[..., FIRST] - counts[..., SECOND]) - total * lead) / 2
+        spread = total * (chances[..., FIRST] + chances[..., SECOND] - lead**2) / 4
+        gradient = np.zeros(parameters.shape)
+        curvature = np.zeros((*parameters.shape, self.size))
+        gradient[:, :width] = of_eta @ self.design
+        curvature[:, :width, :width] = self._squares(spread)
+        if self.has_ties:
+            tied = chances[..., TIE]
+            gradient[:, -1] = (counts[..., TIE] - total * tied).sum(axis=1)
+            curvature[:, -1, -1] = (total * tied * (1 - tied)).sum(axis=1)
+            together = -(total * tied * lead / 2) @ self.design
+            curvature[:, -1, :-1] = curvature[:, :-1, -1] = together
+        return (counts * log_chances).sum(axis=(1, 2)), gradient, curvature
+
+    def _rao_kupper(self, parameters: Floats, counts: Floats) -> Derivatives:
         """With ls(x) = -log(1 + e^-x): log P(first) = ls(η - τ), log P(second) = ls(-η - τ), and for a tie
         log(1 - e^-2τ) + ls(η + τ) + ls(τ - η).
         """
-        counts, design = self.cells.counts, self.design
-        eta = design @ parameters[: design.shape[1]]
-        tau = parameters[-1] if self.has_ties else 0.0
-        ties = counts[:, TIE]
+        width = self.design.shape[1]
+        eta = parameters[:, :width] @ self.design.T
+        tau = parameters[:, -1:] if self.has_ties else np.zeros((len(parameters), 1))
+        ties = counts[..., TIE]
         # (how often, argument, its derivative by η, by τ) of each term ls(argument).
         terms = (
-            (counts[:, FIRST], eta - tau, 1, -1),
-            (counts[:, SECOND], -eta - tau, -1, -1),
+            (counts[..., FIRST], eta - tau, 1, -1),
+            (counts[..., SECOND], -eta - tau, -1, -1),
             (ties, eta + tau, 1, 1),
             (ties, tau - eta, -1, 1),
         )
-        value = 0.0
-        gradient, curvature = np.zeros(self.size), np.zeros((self.size, self.size))
-        width = design.shape[1]
+        value = np.zeros(len(parameters))
+        gradient, curvature = np.zeros(parameters.shape), np.zeros((*parameters.shape, self.size))
         for often, argument, by_eta, by_tau in terms:
-            value -= float(often @ np.logaddexp(0, -argument))
+            value -= (often * np.logaddexp(0, -argument)).sum(axis=1)
             missing = 1 / (1 + np.exp(argument))
             slope, bend = often * missing, often * missing * (1 - missing)
-            gradient[:width] += by_eta * (slope @ design)
-            curvature[:width, :width] += design.T @ (design * bend[:, None])
+            gradient[:, :width] += by_eta * (slope @ self.design)
+            curvature[:, :width, :width] += self._squares(bend)
             if self.has_ties:
-                gradient[-1] += by_tau * float(slope.sum())
-                curvature[-1, -1] += float(bend.sum())
-                curvature[-1, :-1] += by_eta * by_tau * (bend @ design)
+                gradient[:, -1] += by_tau * slope.sum(axis=1)
+                curvature[:, -1, -1] += bend.sum(axis=1)
+                curvature[:, -1, :-1] += by_eta * by_tau * (bend @ self.design)
         if self.has_ties:
-            curvature[:-1, -1] = curvature[-1, :-1]
-            tied, rest = float(ties.sum()), float(np.expm1(2 * tau))
-            value += tied * float(np.log(-np.expm1(-2 * tau)))
-            gradient[-1] += tied * 2 / rest
-            curvature[-1, -1] += tied * 4 * (rest + 1) / rest**2
+            curvature[:, :-1, -1] = curvature[:, -1, :-1]
+            tied, two_tau = ties.sum(axis=1), 2 * tau[:, 0]
+            rest = np.expm1(two_tau)
+            value += tied * np.log(-np.expm1(-two_tau))
+            gradient[:, -1] += tied * 2 / rest
+            curvature[:, -1, -1] += tied * 4 * (rest + 1) / rest**2
         return value, gradient, curvature
 
-    def is_separated(self) -> bool:
+    def is_separated(self, counts: Floats) -> bool:
         """Whether a direction makes no outcome that was seen less likely, and one of them more."""
         from scipy.optimize import linprog
 
-        rows = self._directions()
+        rows = self._directions(counts)
         slacks = np.eye(len(rows))
         bounds = [(None, None)] * rows.shape[1] + [(0, 1)] * len(rows)
         solution = linprog(
@@ -294,9 +352,9 @@ class _Model:
         )
         return bool(solution.status == 0 and -solution.fun > _NOTHING)
 
-    def _directions(self) -> Floats:
+    def _directions(self, counts: Floats) -> Floats:
         """For each outcome that was seen, what must not shrink: its weight beside that of each other."""
-        counts, design = self.cells.counts, self.design
+        design = self.design
         columns = range(TIE + self.has_ties)
         seen = {outcome: design[counts[:, outcome] > 0] for outcome in columns}
         # Effects of style are bound by their penalty, so that they lead nowhere.
@@ -322,14 +380,15 @@ class _Model:
             ]
         return np.unique(np.concatenate(parts), axis=0)
 
-    def describe(self, parameters: Floats, curvature: Floats, real: "_Model", side_reason: str) -> Strengths:
+    def describe(
+        self, parameters: Floats, curvature: Floats, real: "_Model", counts: Floats, side_reason: str
+    ) -> Strengths:
         """The estimate by its names; `real` is the same model of the comparisons without pseudo ones."""
         n, width = self.n_strengths, self.design.shape[1]
         covariance = np.linalg.pinv(curvature)
         to_strengths = np.vstack((np.eye(n), -np.ones(n)))
         errors = np.sqrt(np.einsum("ij,jk,ik->i", to_strengths, covariance[:n, :n], to_strengths))
-        own = parameters if real.has_ties == self.has_ties else parameters[: real.size]
-        penalty = float(real.ridge @ own**2) / 2
+        penalty = float(self.ridge @ parameters**2) / 2
         nu: float | None = None
         if self.ties == "davidson":
             nu = float(np.exp(parameters[-1])) if self.has_ties else 0.0
@@ -342,31 +401,35 @@ class _Model:
             side_reason=side_reason,
             nu=nu,
             effects=parameters[n + self.side : width].copy(),
-            loglik=real.derivatives(own)[0] + penalty,
+            loglik=float(real.derivatives(parameters[None], counts[None])[0][0]) + penalty,
             se_strengths=errors,
             se_side=float(np.sqrt(covariance[n, n])) if self.side else None,
             se_log_nu=float(np.sqrt(covariance[-1, -1])) if self.has_ties else None,
         )
 
 
-def _maximise(
-    derivatives: Callable[[Floats], Derivatives], start: Floats, is_inside: Callable[[Floats], bool]
-) -> tuple[Floats, Floats, bool]:
-    """Newton's method with halved steps: parameters, curvature there, and whether it came to a maximum."""
-    parameters = start
-    value, gradient, curvature = derivatives(parameters)
+def _maximise(model: _Model, start: Floats, counts: Floats) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
+    """Newton's method with halved steps: parameters, curvature there, and which came to a maximum."""
+    parameters = start.copy()
+    value, gradient, curvature = model.derivatives(parameters, counts)
+    stuck = np.zeros(len(parameters), dtype=np.bool_)
     for _ in range(_STEPS):
-        if np.abs(gradient).max(initial=0.0) < _GRADIENT:
-            return parameters, curvature, True
-        step = np.linalg.lstsq(curvature, gradient, rcond=None)[0]
-        for halving in range(_HALVINGS):
-            there = parameters + step / 2**halving
-            if not is_inside(there):
-                continue
-            value_there, gradient_there, curvature_there = derivatives(there)
-            if value_there >= value - abs(value) * 1e-14:
+        at = np.flatnonzero((np.abs(gradient).max(axis=1, initial=0.0) >= _GRADIENT) & ~stuck)
+        if not len(at):
+            break
+        inverse = np.linalg.pinv(curvature[at], rcond=model.size * np.finfo(np.float64).eps, hermitian=True)
+        steps = np.matmul(inverse, gradient[at, :, None])[..., 0]
+        for _ in range(_HALVINGS):
+            there = parameters[at] + steps
+            inside = model.are_inside(there)
+            there[~inside] = parameters[at[~inside]]
+            new_value, new_gradient, new_curvature = model.derivatives(there, counts[at])
+            good = inside & (new_value >= value[at] - np.abs(value[at]) * 1e-14)
+            to = at[good]
+            parameters[to], value[to] = there[good], new_value[good]
+            gradient[to], curvature[to] = new_gradient[good], new_curvature[good]
+            at, steps = at[~good], steps[~good] / 2
+            if not len(at):
                 break
-        else:
-            return parameters, curvature, False
-        parameters, value, gradient, curvature = there, value_there, gradient_there, curvature_there
-    return parameters, curvature, False
+        stuck[at] = True
+    return parameters, curvature, np.abs(gradient).max(axis=1, initial=0.0) < _GRADIENT

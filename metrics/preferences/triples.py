@@ -1,6 +1,7 @@
 """Circular triples: A is preferred to B, B to C, and C to A (Kendall and Babington Smith 1940)."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -52,17 +53,17 @@ def count_triples(comparisons: Comparisons) -> Triples:
 
 def count_triples_within_raters(comparisons: Comparisons) -> Triples:
     """Inside the comparisons of each rater about each question, summed."""
-    keys = np.column_stack((comparisons.questions, comparisons.raters))
-    groups = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)
+    keys = comparisons.questions * (comparisons.raters.max(initial=0) + 1) + comparisons.raters
+    _, groups, sizes = np.unique(keys, return_inverse=True, return_counts=True)
     decided, circular, undecided = 0, 0, 0
+    rows = np.flatnonzero(sizes[groups] > 2)  # fewer comparisons make no triple
+    groups = np.unique(groups[rows], return_inverse=True)[1]
     order = np.argsort(groups, kind="stable")
-    starts = np.searchsorted(groups[order], np.arange(0, groups.max(initial=-1) + 2, _GROUPS_AT_ONCE))
-    for at, (start, end) in enumerate(zip(starts, [*starts[1:], len(order)], strict=True)):
-        rows = order[start:end]
-        if not len(rows):
-            continue
-        sizes = groups[rows] - at * _GROUPS_AT_ONCE
-        numbers = _count(*_leads(comparisons, sizes, int(sizes.max()) + 1, rows))
+    rows, groups = rows[order], groups[order]
+    starts = np.searchsorted(groups, np.arange(0, groups.max(initial=-1) + 1, _GROUPS_AT_ONCE))
+    for start, end in pairwise([*starts, len(rows)]):
+        own = groups[start:end] - groups[start]
+        numbers = _count(*_leads(comparisons, own, int(own[-1]) + 1, rows[start:end]))
         decided, circular, undecided = (
             int(before + number)
             for before, number in zip((decided, circular, undecided), numbers, strict=True)

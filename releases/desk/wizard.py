@@ -408,6 +408,7 @@ def _where(kind: str, field: str) -> str:
         "stage": "Stage",
         "passage": "Passage",
         "judgment": "Comment of a judge",
+        "response": "Text in a questionnaire",
     }
     more = {"context": ", an earlier turn", "references": ", a reference of its file"}
     return titles.get(kind, kind) + more.get(field.partition(".")[0], "")

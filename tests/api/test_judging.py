@@ -114,6 +114,7 @@ def test_the_same_id_at_two_kinds_of_panels_is_two_people_in_lines(program, at, 
 def test_agreement_has_figures_or_their_reasons_and_a_report_on_request(program, at):
     for address in (f"{at}/filters/preview", f"{at}/filters"):
         is_problem(program.post(address, {"recipe": "magic"}), 422, "filters_refused")
+    is_problem(program.get(f"{at}/results"), 404, "not_found")
     now = program.get(f"{at}/agreement").json()
     assert now["counts"] == {"judgments": 8, "items": 2, "workers": 4}
     assert all(each["value"] is not None or each["reason"] for each in now["figures"].values())

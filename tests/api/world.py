@@ -189,6 +189,10 @@ OWN_VALUES: tuple[tuple[str, Own], ...] = (
     ),
     (r"/stages/{stage}/answers", lambda place: {"stage": place.rooms["annotation"]["stage"]}),
     (
+        r"/stages/{stage}/(results|responses)",
+        lambda place: {"stage": place.own["judgments:results"]["stage"]},
+    ),
+    (
         r"/stages/{stage}/(agreement|filters|judgments|scores)",
         lambda place: {
             "stage": place.rooms["judgments"]["stage"],

@@ -100,7 +100,7 @@ def new_judging_stage(page: Page, market: str) -> None:
     page.get_by_label("Marketplace", exact=True).select_option(market)
     page.get_by_label("Reward").fill("0.60")
     page.get_by_label("People per unit").fill("4")
-    page.get_by_label("Units per HIT").fill("8")
+    page.get_by_label("Units per HIT").fill("4")  # two HITs at least, however few queries were answered
     page.get_by_label("Budget").fill("80.00")
     page.get_by_role("link", name="Checks and approval").click()
     page.get_by_label("Checks per HIT").fill("3")
@@ -177,7 +177,7 @@ def test_from_a_query_log_to_a_release_that_verifies(
     review(page, crowd)
     upload(page, crowd, "systems/imports/new/", systems_answers(tmp_path, answered(page)), "sample-a")
     new_judging_stage(page, market)
-    open_stage(page, crowd, "judging", 2, "random")  # each judges twice, and can be decided about
+    open_stage(page, crowd, "judging", 2, "reversed")  # they fail the checks of their HITs
     assert crowd.crowd("sixteen", "judging", 4) > 0
     filter_and_top_up(page, crowd)
     folder = release(page, crowd, tmp_path)

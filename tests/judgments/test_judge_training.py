@@ -6,6 +6,8 @@ from crowd.errors import CrowdError
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Group, MarketOperation
 from crowd.services.stages import open_stage
+from judgments.models import QuestionnaireUnit, UnitResponse
+from judgments.questionnaire.units import ensure_units, name_of
 from judgments.selectors.judging import trained
 from tests.judgments.judging_world import (
     make_candidate,
@@ -108,3 +110,43 @@ def test_a_test_that_is_not_there_is_named_before_anything_is_published():
     rule = {"kind": "passed", "op": "Exists", "values": ["nowhere"], "hide": "discover"}
     with pytest.raises(CrowdError, match="must have passed the stage 'nowhere'"):
         open_stage(stage=make_stage(status="draft", eligibility=[rule]))
+
+
+def test_a_questionnaire_teaches_by_field_and_lets_those_pass_who_were_right_at_first():
+    project = make_project()
+    make_candidate(make_query(project, key="q1"), "alpha", "It is so [1]. It is not [1].")
+    make_candidate(make_query(project, key="q2"), "alpha", "This one teaches nothing [1].")
+    key = "q1/alpha"
+    gold = [
+        {"unit": key, "field": "support.1.1", "accepted": ["full"], "reason": "The passage says it."},
+        {
+            "unit": key,
+            "field": "support.2.1",
+            "accepted": ["none", "partial"],
+            "reason": "It says otherwise.",
+        },
+    ]
+    config = {"preset": "support", "gold": gold, "pass_share": 1}
+    stage = make_stage(project, slug="training", kind="questionnaire", config=config)
+    ensure_units(stage)
+    unit = name_of(QuestionnaireUnit.objects.get(stage=stage).pk)
+    assert [each.unit for each in kind_of(stage).pending(stage)] == [unit]
+    assert kind_of(stage).checks(stage) == []
+
+    def choose(who, first, second):
+        return send_all(who, {unit: {"support.1.1": first, "support.2.1": second}})
+
+    rosa, hugo = visitor(stage, unit, worker="AROSA"), visitor(stage, unit, worker="AHUGO")
+    page = choose(rosa, "full", "full")
+    assert page.status_code == 422
+    assert "Not quite. It says otherwise. Please choose again" in words(page)
+    assert "The passage says it." not in words(page)
+    assert choose(rosa, "full", "none").status_code == 200
+    assert choose(hugo, "full", "partial").status_code == 200
+    learned = Assignment.objects.get(worker__external_id="AROSA").response[unit]
+    values = {"support": {"1.1": "full", "2.1": "none"}}
+    assert learned == {"values": values, "wrong_at_first": ["support.2.1"], "right_at_first": False}
+    assert not UnitResponse.objects.exists()
+    assert kind_of(stage).settle(stage) == {"done": 2, "passed": 1, "new": 1}
+    grants = MarketOperation.objects.filter(kind="grant").values_list("payload__worker", flat=True)
+    assert list(grants) == ["AHUGO"]

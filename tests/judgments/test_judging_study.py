@@ -26,8 +26,9 @@ def test_the_example_makes_both_protocols_and_the_training():
     assert (survey.units_per_hit, survey.checks_per_hit) == (180, 4)
     assert judging_config(survey).shared_queries == 5
     assert [aspect.name for aspect in judging_config(survey).aspects] == ["topicality"]
-    assert len(training_config(training).lessons) == training.units_per_hit == 3
-    assert passing(training_config(training)) == 2
+    lessons = training_config(training)
+    assert len(lessons.lessons) == training.units_per_hit == 3
+    assert passing(len(lessons.lessons), lessons.pass_share) == 2
 
 
 def test_a_test_that_no_stage_is_is_found_in_the_file(tmp_path):

@@ -3,26 +3,33 @@
 import json
 from collections import Counter
 
+import numpy as np
 import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pydantic import ValidationError
+from scipy.stats import binomtest
 
 from core.files.refusals import FileRefusedError
 from crowd.errors import CrowdError
 from crowd.kinds import kind_of
 from crowd.models import Assignment
+from crowd.selectors.people import people
 from distillery.studies.preparation import settle
 from judgments.desk.comparison import find_disagreements, list_results
 from judgments.models import AgreementReport, QuestionnaireUnit, UnitMaterial, UnitResponse, Verdict
 from judgments.questionnaire.config import QuestionnaireConfig, QuestionnaireField, presets
 from judgments.questionnaire.materials import import_units
+from judgments.questionnaire.people import fields_of_person
 from judgments.questionnaire.prompts import passes_gold, read_spans
-from judgments.questionnaire.report import error_points, make_report
-from judgments.questionnaire.rows import pair_table, response_rows
+from judgments.questionnaire.report import adjust_for_style, error_points, make_report, win_rates
+from judgments.questionnaire.rows import STYLES, pair_table, response_rows
 from judgments.questionnaire.sentences import cut
 from judgments.questionnaire.units import ensure_units, missing_responses, name_of
 from judgments.services import filter_runs
+from metrics.agreement.planning import comparisons_for_pairs
 from tests.judgments.class_world import join
 from tests.judgments.questionnaire_world import (
     ROWS,
@@ -33,6 +40,7 @@ from tests.judgments.questionnaire_world import (
     show,
     write_answers,
 )
+from tests.scale import limit_cases
 
 pytestmark = pytest.mark.django_db
 
@@ -73,6 +81,7 @@ _CHOICE = {"name": "a", "type": "choice", "label": "A?", "options": ["x", "y"]}
         ({"fields": [_CHOICE], "gold": [{"unit": "q", "field": "b", "accepted": ["x"]}]}, "no field 'b'"),
         ({"fields": [_CHOICE], "gold": [{"unit": "q", "field": "a", "accepted": ["z"]}]}, "no value of a"),
         ({"fields": [{"name": "n", "type": "slider", "label": "?", "most": 0}]}, "not more than least"),
+        ({"fields": [_CHOICE], "pass_share": 1}, "a training needs gold"),
         ({"fields": []}, "at least 1"),
     ],
 )
@@ -174,6 +183,31 @@ def test_a_bad_file_of_units_names_line_field_and_remedy(researcher, tmp_path):
     assert file.read_as["rows"] == {"read": 4, "used": 1, "merged": 0, "repeats": 0, "refused": 3}
 
 
+def test_topics_of_cast_are_conversations_by_their_numbers(researcher, tmp_path):
+    study = make_draft_study(write_answers(tmp_path / "a.jsonl"), "likert-aspects", researcher)
+    study.stage.config = {"preset": "conversation"}
+    asked = {"number": "1-1", "raw_utterance": "Why?", "manual_rewritten_utterance": "Why is it so?"}
+    topics = [
+        {"number": 132, "turn": [{**asked, "response": "So it is."}, {**asked, "number": "1-3"}]},
+        {
+            "number": "133",
+            "run_name": "bm25",
+            "turn": [{**asked, "responses": [{"rank": 1, "text": "First."}, {"rank": 2, "text": "Next."}]}],
+        },
+        {"number": 134, "turn": [asked]},
+        {"number": 132, "turn": [{**asked, "response": "So it is."}, {**asked, "number": "2-1"}]},
+    ]
+    (tmp_path / "topics.json").write_text(json.dumps(topics))
+    file = import_units(stage=study.stage, path=tmp_path / "topics.json")
+    person = {"role": "person", "text": "Why?"}
+    assert file.materials.pop("132_2-1") == file.materials["132_1-3"], "a branch of the same topic"
+    assert file.materials == {
+        "132_1-3": {"turns": [person, {"role": "system", "text": "So it is."}, person]},
+        "133_1-1": {"turns": [person, {"role": "system", "text": "First."}], "system": "bm25"},
+    }
+    assert "No turn is the system's" in file.refused[0]
+
+
 # Pages and forms
 
 
@@ -205,6 +239,48 @@ def test_a_choice_of_a_pair_is_the_answer_that_the_person_saw(researcher, tmp_pa
         winner = seen[seen["preference"]] if seen["preference"] in ("left", "right") else seen["preference"]
         assert winner == names.get(value, value)
         assert (seen["left"] == names["left"]) is not response.flipped
+        candidates = [response.unit.candidate, response.unit.other]
+        of_left, of_right = candidates[::-1] if response.flipped else candidates
+        assert (seen["length_left"], seen["length_right"]) == (len(of_left.text), len(of_right.text))
+
+
+def test_numbers_of_style_count_characters_citations_and_formats():
+    text = "# Gas\n\nIt is **methane** [1, 2], mostly [3].\n- one\n* two\n1. three\n__four__ 2 * 3 * 4"
+    assert {name: count(text) for name, count in STYLES.items()} == {
+        "length": len(text),
+        "citations": 3,
+        "markdown": 6,
+    }
+
+
+def test_results_of_pairs_show_wins_with_and_without_style_by_choice(researcher, tmp_path, client):
+    study = make_study(write_answers(tmp_path / "a.jsonl"), "pairs", researcher, people=3)
+    answer_all(study.stage, people=3)
+    stage = study.stage
+    report = make_report(stage, replicates=0)
+    values = {
+        "last_judgment": 0,
+        "judgments": report["n_responses"],
+        "seconds": 0,
+        "created_at": stage.created_at,
+    }
+    AgreementReport.objects.create(stage=stage, stamp="x", report=report, **values)
+    rates = win_rates(report["preferences"]["preference"])
+    assert sum(rates.values()) == pytest.approx(3 / 2)
+    client.force_login(researcher)
+    address = reverse("judgments:results", args=[study.project.slug, stage.slug])
+    page = client.get(address).content.decode()
+    assert ("Adjust for style" in page, "Adjusted for style" in page) == (True, False)
+    for style, columns in (("length", ["length"]), ("all", ["length", "citations"])):
+        page = client.get(address, {"style": style}).content.decode()
+        facts = adjust_for_style(stage, ["length", "citations", "markdown"] if style == "all" else [style])
+        adjusted = win_rates(facts["preference"])
+        assert [each["column"] for each in facts["preference"]["style"]] == columns
+        assert sum(adjusted.values()) == pytest.approx(3 / 2)
+        assert adjusted != rates
+        assert all(f"{rate:.0%}" in page for rate in (*rates.values(), *adjusted.values()))
+    assert "nothing to adjust for" in client.get(address, {"style": "markdown"}).content.decode()
+    assert "Adjusted for style" not in client.get(address, {"style": "nothing"}).content.decode()
 
 
 def test_fields_that_depend_on_others_are_asked_where_their_condition_holds(researcher, tmp_path):
@@ -254,6 +330,28 @@ def test_points_of_errors_are_those_of_mqm():
     assert error_points(marked(("style", "neutral"))) == 0
 
 
+MARKS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "label": st.sampled_from(["accuracy", "punctuation", "no answer"]),
+            "severity": st.sampled_from(["neutral", "minor", "major", "critical"]),
+        }
+    ),
+    max_size=8,
+)
+
+
+@settings(max_examples=limit_cases(300), deadline=None)
+@given(MARKS, st.randoms(use_true_random=False))
+def test_points_of_errors_know_no_order_rise_with_errors_and_end_after_five(marks, random):
+    points = error_points(marks)
+    assert error_points(random.sample(marks, len(marks))) == points
+    assert 0 <= points <= 5 * 25
+    assert all(error_points(marks[:place]) <= points for place in range(len(marks)))
+    worst = sorted(marks, key=lambda mark: -error_points([mark]))[:5]
+    assert error_points(worst) == points == pytest.approx(sum(error_points([mark]) for mark in worst))
+
+
 # Checks, responses and figures
 
 
@@ -275,6 +373,75 @@ def test_units_with_gold_are_checks_and_enter_no_figures(researcher, tmp_path):
     stage.save()
     with pytest.raises(CrowdError, match="names the unit 'no/one'"):
         ensure_units(stage)
+
+
+def test_a_person_is_compared_with_the_others_field_by_field(researcher, tmp_path, client):
+    study = make_study(write_answers(tmp_path / "a.jsonl"), "likert-aspects", researcher, people=3)
+    answer_all(study.stage, people=3)
+    worker = UnitResponse.objects.filter(stage=study.stage).earliest("pk").worker
+    rows = {row.field.name: row for row in fields_of_person(study.stage, worker)}
+    row = rows["correctness"]
+    assert row.answers == row.kappa_n == UnitResponse.objects.filter(worker=worker).count() > 0
+    assert 0 <= row.agreement <= 1
+    assert sum(each.count for each in row.histogram) == row.answers
+    assert sum(each.crowd for each in row.histogram) == pytest.approx(100)
+    client.force_login(researcher)
+    place = [study.project.slug, study.stage.slug]
+    page = client.get(reverse("judgments:judge", args=[*place, worker.pk])).content.decode()
+    assert "Kappa with the others" in page
+    assert "(correctness)" in page
+    table = client.get(reverse("judgments:judges", args=place)).content.decode()
+    assert worker.external_id in table
+    assert next(each for each in people(study.project) if each.worker == worker.pk).ratings == row.answers
+
+
+def test_nuggets_that_people_write_are_folded_into_the_file_of_the_next_stage(researcher, tmp_path, client):
+    study = make_study(write_answers(tmp_path / "a.jsonl"), "likert-aspects", researcher, people=2)
+    stage = study.stage
+    for number in range(2):
+        answer(stage, join(study.project, stage.endpoint), seed=number)
+    first = UnitResponse.objects.filter(stage=stage).earliest("pk")
+    same = UnitResponse.objects.filter(stage=stage, unit=first.unit).exclude(worker=first.worker).first()
+    assert same is not None
+    UnitResponse.objects.filter(pk=first.pk).update(values={"nuggets": "vital: Mostly methane\nokay: Cows"})
+    UnitResponse.objects.filter(pk=same.pk).update(values={"nuggets": "okay: mostly  METHANE"})
+    stage.config = {"unit": "answer", "fields": [{"name": "nuggets", "type": "text", "label": "Nuggets?"}]}
+    stage.save()
+    client.force_login(researcher)
+    place = [study.project.slug, stage.slug, "nuggets.csv"]
+    page = client.get(reverse("judgments:results_file", args=place))
+    path = tmp_path / "nuggets.csv"
+    path.write_bytes(b"".join(page.streaming_content))
+    stage.config = {"preset": "nuggets"}
+    file = import_units(stage=stage, path=path)
+    assert list(file.materials.values()) == [
+        {
+            "nuggets": [
+                {"text": "Cows", "importance": "okay"},
+                {"text": "Mostly methane", "importance": "vital"},
+            ]
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("preset", "text"), [("pairs", "People per pair"), ("likert-aspects", "Questions that both systems")]
+)
+def test_a_study_is_planned_by_field(preset, text, researcher, tmp_path, client):
+    study = make_draft_study(write_answers(tmp_path / "a.jsonl"), preset, researcher)
+    client.force_login(researcher)
+    address = reverse("judgments:planning", args=[study.project.slug, study.stage.slug])
+    assert text in client.get(address).content.decode()
+
+
+def test_the_sign_test_needs_as_many_comparisons_as_simulated_studies():
+    n = comparisons_for_pairs(0.6, ties=0.2, judges=1, correlation=0)
+    rng = np.random.default_rng(1)
+    decided = rng.binomial(n, 0.8, 4000)
+    wins = rng.binomial(decided, 0.6)
+    power = np.mean([binomtest(int(w), int(d)).pvalue < 0.05 for w, d in zip(wins, decided, strict=True)])
+    assert 0.76 < power < 0.84
+    assert comparisons_for_pairs(0.6, ties=0.2, judges=3, correlation=1) == pytest.approx(3 * n, abs=3)
 
 
 def test_withdrawn_work_leaves_the_figures_and_is_asked_again(researcher, tmp_path):

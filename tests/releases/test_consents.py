@@ -5,6 +5,7 @@ import json
 from datetime import timedelta
 
 import pytest
+from django.contrib.auth.models import User
 from django.db import DEFAULT_DB_ALIAS
 
 from crowd.models import Assignment, Stage
@@ -13,6 +14,8 @@ from releases.manifest import verify
 from releases.options import Options
 from releases.row_reader import tables_of
 from releases.scope import scope_of
+from tests.judgments.class_world import join
+from tests.judgments.questionnaire_world import answer, make_study, write_answers
 from tests.releases.test_building import built
 from tests.releases.world import EDITORS, JUDGES, THEN
 
@@ -76,6 +79,18 @@ def test_every_row_says_to_which_version_its_person_had_agreed(world, tmp_path):
     assert not verify(folder).problems
 
 
+def test_responses_to_questionnaires_say_it_too(db, tmp_path):
+    owner = User.objects.create_user("owner", is_staff=True, is_superuser=True)
+    study = make_study(write_answers(tmp_path / "a.jsonl"), "likert-aspects", owner, people=1)
+    worker = join(study.project, study.stage.endpoint)
+    agree(study, worker.external_id, 1, THEN - timedelta(days=30))
+    answer(study.stage, worker)
+    filled = tables_of(scope_of(study.project, Options(), DEFAULT_DB_ALIAS))["responses"]
+    assert filled.table.names[-1] == "consent"
+    rows = [row for batch in filled.batches() for row in batch]
+    assert {row[-1] for row in rows} == {"en-1"}
+
+
 def test_without_a_visit_there_is_no_such_column(made_world):
     tables = tables_of(scope_of(made_world.project, Options(), DEFAULT_DB_ALIAS))
     assert not any("consent" in filled.table.names for filled in tables.values())
@@ -95,5 +110,7 @@ def test_where_texts_are_in_several_languages_each_row_says_which_was_read(world
     assert {language for _, language in read} == {"de", None}
     columns = {each["name"]: each["columns"][-1]["name"] for each in done.manifest["tables"]}
     assert {name for name, last in columns.items() if last == "language"} == {"answers", "ratings"}
-    assert "The column `language` of answers and ratings" in (folder / "README.md").read_text("utf-8")
+    assert "The column `language` of answers, ratings and responses" in (folder / "README.md").read_text(
+        "utf-8"
+    )
     assert not verify(folder).problems

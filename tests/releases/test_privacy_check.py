@@ -184,7 +184,7 @@ def test_texts_are_read_in_batches_with_a_fixed_number_of_statements(
     world, django_assert_num_queries, monkeypatch
 ):
     calls: list[tuple[int, int]] = []
-    with django_assert_num_queries(28):
+    with django_assert_num_queries(30):
         check_project(project=world.project, progress=lambda done, total, note: calls.append((done, total)))
     monkeypatch.setattr(privacy_check, "AT_ONCE", 7)
     assert [len(batch) for batch in privacy_check.text_batches(world.project)] == [7, 1, 7, 7, 4, 7, 4]

@@ -55,6 +55,20 @@ class Command(BaseCommand):
             "--scale", type=commandline.scale, help="lowest and highest human score: 1-5 (default: as found)"
         )
         parser.add_argument(
+            "--score",
+            default="",
+            metavar="NAME",
+            help="the human score: a column of the file, the column of PAIRS that says who won, or a field "
+            "of a questionnaire in the release: scale, slider, number, yesno, ordered choice, better of two",
+        )
+        parser.add_argument(
+            "--pairs",
+            type=Path,
+            metavar="PAIRS",
+            help="judged pairs of the file's answers (item, left, right, winner), as `preferences` reads "
+            "them: does a metric prefer whom people prefer?",
+        )
+        parser.add_argument(
             "--external",
             type=commandline.names,
             default=(),
@@ -176,6 +190,8 @@ class Command(BaseCommand):
             stage=options["stage"],
             scored=True,
             response_filter=options["response_filter"],
+            pairs=options["pairs"],
+            score=options["score"],
         ) as table:
             choice = choose(
                 table,

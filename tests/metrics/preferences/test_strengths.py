@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 from metrics.preferences.comparisons import FIRST, SECOND, TIE, Comparisons, Samples
 from metrics.preferences.report import ModelChoice, report
-from metrics.preferences.strengths import NO_COMPARISONS, SEPARATED, fit
+from metrics.preferences.strengths import NO_COMPARISONS, SEPARATED, fit, fit_samples
 from metrics.preferences.triples import count_triples, count_triples_within_raters
 from tests.metrics.goldens import golden
 from tests.scale import TEST_ALL
@@ -59,6 +59,25 @@ def bootstrap_is_golden(case):
     for row in drawn["strengths"]:
         bounds = case["expected"]["interval_95"][f"strength_{row['system']}"]
         assert [row["low"], row["high"]] == pytest.approx(bounds, abs=case["interval_tol"])
+
+
+@pytest.mark.parametrize("ties", ["davidson", "rao-kupper", "half", "drop"])
+@pytest.mark.parametrize("side", [False, True])
+def test_samples_together_have_the_estimates_that_each_has_alone(ties, side):
+    samples = Samples(comparisons_of(CASES["two-way-bootstrap"]))
+    counts = np.concatenate(list(samples.draw(60, 0, 7)))
+    assert (counts == np.concatenate(list(samples.draw(60, 0, 60)))).all()
+    alone = [fit(samples.cells.with_counts(each), ties=ties, side=side) for each in counts]
+    alone = [each for each in alone if each.strengths is not None and (each.side is not None) == side]
+    together = fit_samples(samples.cells, counts, fit(samples.cells, ties=ties, side=side))
+
+    def in_order(rows):
+        return np.array(sorted(rows, key=tuple))
+
+    assert len(together.strengths) == len(alone) > 30
+    of_alone = [[*each.strengths, *([each.side] if side else [])] for each in alone]
+    of_together = np.column_stack((together.strengths, together.sides)).tolist()
+    assert in_order(of_together) == pytest.approx(in_order(of_alone), abs=1e-7)
 
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if "reason" in case])
@@ -196,4 +215,5 @@ def test_a_replicate_that_ties_or_the_side_separate_has_no_estimate_however_larg
     near = fit(cells, pseudo=1.0, **options)
     assert near.strengths is not None
     for size in (1, 1e3, 1e6):
-        assert fit(cells.with_counts(cells.counts * size), near=near, **options).reason == SEPARATED
+        assert fit(cells.with_counts(cells.counts * size), **options).reason == SEPARATED
+        assert not len(fit_samples(cells, cells.counts[None] * size, near).strengths)
