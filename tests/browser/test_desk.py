@@ -1,5 +1,6 @@
 """A researcher in a real browser: from the first project to a stage at work."""
 
+import os
 import re
 from collections.abc import Callable
 
@@ -92,3 +93,17 @@ def test_a_researcher_opens_a_poll_and_sees_it_go_out(
         ).click()
         page.get_by_role("heading", level=1).wait_for()
         look(page)
+    page.set_viewport_size({"width": 390, "height": 844})
+    for path in (
+        "",
+        "settings/",
+        "stages/",
+        "stages/colours/",
+        "stages/colours/opening/",
+        "stages/colours/hits/",
+    ):
+        page.goto(f"/desk/projects/{slug}/{path}?lang=de")
+        expect(page.locator("html")).to_have_attribute("lang", "de")
+        if folder := os.environ.get("LOOK_AT"):
+            page.screenshot(path=f"{folder}/german-{path.replace('/', '-')}.png", full_page=True)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, path

@@ -142,8 +142,3 @@ def test_from_the_page_of_a_batch_to_a_person_who_is_done(
     picture(desk, "narrow-link")
     desk.goto(f"{home}/links/new/?from=prolific")
     picture(desk, "narrow-new")
-    for number, path in enumerate(("", "/stages/", "/settings/", "/events/", "/agreement/", "/links/")):
-        desk.goto(f"{home}{path}?lang=de")
-        expect(desk.locator("html")).to_have_attribute("lang", "de")
-        picture(desk, f"narrow-german-{number}")
-        assert desk.evaluate("document.documentElement.scrollWidth") <= 390, path
