@@ -18,7 +18,7 @@ from django.core.validators import validate_email
 from django.db import transaction
 from django.urls import reverse
 from django.utils.crypto import salted_hmac
-from django.utils.translation import gettext, gettext_lazy, gettext_noop
+from django.utils.translation import gettext, gettext_lazy, gettext_noop, pgettext_lazy
 from django_stubs_ext import StrOrPromise
 
 from core import money
@@ -140,7 +140,7 @@ FIELDS: dict[str, tuple[Field, ...]] = {
         Field("city", gettext_lazy("City"), "", 60, autocomplete="address-level2"),
         Field(
             "state",
-            gettext_lazy("State"),
+            pgettext_lazy("address", "State"),
             gettext_lazy("Two letters, such as CA."),
             2,
             _state,

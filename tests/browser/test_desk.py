@@ -94,14 +94,8 @@ def test_a_researcher_opens_a_poll_and_sees_it_go_out(
         page.get_by_role("heading", level=1).wait_for()
         look(page)
     page.set_viewport_size({"width": 390, "height": 844})
-    for path in (
-        "",
-        "settings/",
-        "stages/",
-        "stages/colours/",
-        "stages/colours/opening/",
-        "stages/colours/hits/",
-    ):
+    parts = ("", "colours/", "colours/open/", "colours/hits/")
+    for path in ("", "settings/", *(f"stages/{part}" for part in parts)):
         page.goto(f"/desk/projects/{slug}/{path}?lang=de")
         expect(page.locator("html")).to_have_attribute("lang", "de")
         if folder := os.environ.get("LOOK_AT"):
