@@ -99,7 +99,7 @@ def _shares(
         )
         for name, texts in classes
     ]
-    my_total, total = (sum(row[place] for row in counts) or 1 for place in (1, 2))
+    my_total, total = sum(row[1] for row in counts) or 1, sum(row[2] for row in counts) or 1
     for name, own, all_of_it in counts:
         yield Share(name, own, 100 * own / my_total, 100 * all_of_it / total)
 
