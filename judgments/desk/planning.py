@@ -13,8 +13,8 @@ from crowd.desk.forms import Form
 from crowd.models import Stage
 from judgments.desk.agreement import FOLDER, judging_only
 from judgments.judging_config import judging_config
-from judgments.questionnaire.config import questionnaire_config
-from judgments.questionnaire.ratings import values_in_order
+from judgments.questionnaire.config import QuestionnaireField, questionnaire_config
+from judgments.questionnaire.ratings import spread_of_field, values_in_order
 from judgments.selectors import live as selectors
 from judgments.selectors.judging import candidates_to_judge
 from judgments.selectors.live import Live, live
@@ -147,7 +147,11 @@ def _plan_questionnaire(request: HttpRequest, access: StageAccess) -> HttpRespon
         is_number = field.type in ("slider", "number")
         scale = field.scale if is_number else Scale(1, len(values_in_order(field)))
         parts = [Own("judgments/parts/planning_systems.html")]
-        context = _systems(request, access, None, scale)
+        spread = cached(
+            ("planning-spread", access.stage.pk, field.name),
+            partial(_field_spread, access.stage, field, scale),
+        )
+        context = _systems(request, access, spread, scale)
     links: list[Any] = [Link(each.name, f"?field={each.name}") for each in fields.values() if each != field]
     lead: list[Any] = [f"Of the field {field.name}. " if field else "", links and "Also: "]
     for number, each in enumerate(links):
@@ -160,6 +164,13 @@ def _plan_questionnaire(request: HttpRequest, access: StageAccess) -> HttpRespon
         planned_field=field and field.name,
         **context,
     )
+
+
+def _field_spread(stage: Stage, field: QuestionnaireField, scale: Scale) -> "ScoreSpread | None":
+    from metrics.agreement.planning import ScoreSpread
+
+    spread, unit = spread_of_field(stage, field), float(scale.unit)
+    return spread and ScoreSpread(spread.sd_difference * unit, spread.sd_rating * unit)
 
 
 def _pairs(request: HttpRequest, access: StageAccess) -> dict[str, Any]:
@@ -200,17 +211,25 @@ def _own_spread(stage: Stage, now: Live) -> "ScoreSpread | None":
     return own if isinstance(own, ScoreSpread) else None
 
 
+def _usual_spread(scale: Scale) -> "ScoreSpread":
+    """Of a moderate crowd; of two values alone that of one half, half of which is the answers'."""
+    from metrics.agreement.planning import ScoreSpread
+
+    if scale.size == 2:
+        return ScoreSpread(0.5 * _range(scale), 0.354 * _range(scale))
+    return ScoreSpread(_stretched(_SD_DIFFERENCE, scale), _stretched(_SD_RATING, scale))
+
+
 def _systems(
     request: HttpRequest, access: StageAccess, own_spread: "ScoreSpread | None", scale: Scale
 ) -> dict[str, Any]:
     from metrics.agreement.planning import ScoreSpread
 
+    spread = own_spread or _usual_spread(scale)
     usual = {
         "difference": _stretched(_DIFFERENCE, scale),
-        "sd_difference": round(own_spread.sd_difference, 3)
-        if own_spread
-        else _stretched(_SD_DIFFERENCE, scale),
-        "sd_rating": round(own_spread.sd_rating, 3) if own_spread else _stretched(_SD_RATING, scale),
+        "sd_difference": round(spread.sd_difference, 3),
+        "sd_rating": round(spread.sd_rating, 3),
         "power": 0.8,
     }
     form, values = _form(partial(SystemsForm, scale=scale), request, usual)

@@ -30,6 +30,7 @@ from metrics.agreement.scale import Scale
 
 if TYPE_CHECKING:
     from metrics.agreement.filters import Run
+    from metrics.agreement.planning import ScoreSpread
 
 _CHUNK = 2_000
 #: Parts of a unit that are items of their own.
@@ -69,6 +70,42 @@ def good_responses(stage: Stage, last: int | None = None) -> QuerySet[UnitRespon
     """Responses of work that counts, also those that filters removed; none to attention checks."""
     rows = UnitResponse.objects.filter(counting("assignment"), stage=stage, unit__gold={})
     return rows if last is None else rows.filter(pk__lte=last)
+
+
+def spread_of_field(stage: Stage, field: QuestionnaireField) -> "ScoreSpread | None":
+    """How far a field's values spread in the two systems with most answers, in steps; None for too little.
+
+    What a person says of the parts of an answer counts as its mean.
+    """
+    import numpy as np  # noqa: PLC0415 - start-up does without numpy
+
+    from metrics.agreement.data import Sums  # noqa: PLC0415 - as above
+    from metrics.agreement.planning import ScoreSpread, spread_of  # noqa: PLC0415 - as above
+
+    steps = {value: step for step, value in enumerate(values_in_order(field), 1)}
+    means: dict[str, dict[int, list[int]]] = {}  # in thousandths, for sums are of whole numbers
+    rows = good_responses(stage).filter(unit__candidate__isnull=False)
+    names = ("unit__candidate__system__name", "unit__candidate__query", "values")
+    for system, query, values in rows.order_by().values_list(*names).iterator(_CHUNK):
+        value = values.get(field.name)
+        of_parts = value.values() if isinstance(value, dict) else [value]
+        scores = [step for each in of_parts if (step := steps.get(_as_text(each))) is not None]
+        if scores:
+            means.setdefault(system, {}).setdefault(query, []).append(round(1000 * sum(scores) / len(scores)))
+    most = sorted(means, key=lambda system: (-len(means[system]), system))[:2]
+    if len(most) < 2:
+        return None
+    common = sorted(set(means[most[0]]) & set(means[most[1]]))
+
+    def sums(system: str) -> Sums:
+        answers = [np.array(means[system][query]) for query in common]
+        sizes, totals, squares = zip(*((each.size, each.sum(), each @ each) for each in answers), strict=True)
+        return Sums(np.array(sizes), np.array(totals), np.array(squares))
+
+    spread = spread_of(sums(most[0]), sums(most[1])) if common else None
+    if not isinstance(spread, ScoreSpread):
+        return None
+    return ScoreSpread(spread.sd_difference / 1000, spread.sd_rating / 1000)
 
 
 def ratings_of_questionnaire(

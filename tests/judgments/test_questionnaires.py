@@ -6,6 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from django.contrib.auth.models import User
+from django.core.cache import cache
 from django.urls import reverse
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,17 +20,25 @@ from crowd.models import Assignment
 from crowd.selectors.people import people
 from distillery.studies.preparation import settle
 from judgments.desk.comparison import find_disagreements, list_results
+from judgments.desk.planning import _usual_spread
 from judgments.models import AgreementReport, QuestionnaireUnit, UnitMaterial, UnitResponse, Verdict
-from judgments.questionnaire.config import QuestionnaireConfig, QuestionnaireField, presets
+from judgments.questionnaire.config import (
+    QuestionnaireConfig,
+    QuestionnaireField,
+    presets,
+    questionnaire_config,
+)
 from judgments.questionnaire.materials import import_units
 from judgments.questionnaire.people import fields_of_person
 from judgments.questionnaire.prompts import passes_gold, read_spans
+from judgments.questionnaire.ratings import spread_of_field
 from judgments.questionnaire.report import adjust_for_style, error_points, make_report, win_rates
 from judgments.questionnaire.rows import STYLES, pair_table, response_rows
 from judgments.questionnaire.sentences import cut
 from judgments.questionnaire.units import ensure_units, missing_responses, name_of
 from judgments.services import filter_runs
 from metrics.agreement.planning import comparisons_for_pairs
+from metrics.agreement.scale import Scale
 from tests.judgments.class_world import join
 from tests.judgments.questionnaire_world import (
     ROWS,
@@ -432,6 +441,28 @@ def test_a_study_is_planned_by_field(preset, text, researcher, tmp_path, client)
     client.force_login(researcher)
     address = reverse("judgments:planning", args=[study.project.slug, study.stage.slug])
     assert text in client.get(address).content.decode()
+
+
+def test_planning_begins_with_the_spread_of_the_stage_itself(researcher, tmp_path, client):
+    study = make_study(write_answers(tmp_path / "a.jsonl"), "likert-aspects", researcher, people=3)
+    client.force_login(researcher)
+    address = reverse("judgments:planning", args=[study.project.slug, study.stage.slug])
+    before = client.get(address)
+    assert "moderate crowd" in before.content.decode()
+    answer_all(study.stage, people=3)
+    cache.clear()
+    page = client.get(address)
+    assert "moderate crowd" not in page.content.decode()
+    field = questionnaire_config(study.stage).fields[0]
+    spread = spread_of_field(study.stage, field)
+    values = [
+        [float(response.values[field.name]) for response in unit.responses.all()]
+        for unit in study.stage.questionnaire_units.filter(candidate__system__name__in=("alpha", "beta"))
+    ]
+    variance = sum(np.var(each, ddof=1) for each in values) / len(values)
+    assert spread.sd_rating == pytest.approx(variance**0.5, abs=1e-3)
+    assert page.context["systems_form"]["sd_rating"].value() == round(spread.sd_rating, 3)
+    assert _usual_spread(Scale(1, 2)).sd_rating == 0.354
 
 
 def test_the_sign_test_needs_as_many_comparisons_as_simulated_studies():
