@@ -55,7 +55,7 @@ def test_two_tabs_and_a_session_that_ended(settings: Page, administrator: str) -
     settings.get_by_text("Saved.").wait_for()
 
     settings.get_by_label("Title", exact=True).fill("Written before the session ended")
-    settings.get_by_label("Language").fill("de")
+    settings.get_by_label("Language", exact=True).fill("de")
     settings.context.clear_cookies()
     settings.get_by_role("button", name="Save", exact=True).first.click()
     settings.get_by_text("come back to your form").wait_for()
