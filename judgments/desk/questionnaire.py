@@ -3,6 +3,7 @@
 import json
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,9 @@ from crowd.desk.forms import Form
 from crowd.errors import CrowdError
 from judgments.models import QuestionnaireUnit
 from judgments.questionnaire.config import QuestionnaireConfig, questionnaire_config
-from judgments.questionnaire.materials import UnitFile, import_units
+from judgments.questionnaire.materials import UnitFile, import_units, nugget_stages, take_nuggets
 from judgments.questionnaire.rows import (
     STYLES,
-    WRITTEN,
     csv_lines,
     pair_table,
     protocol_of,
@@ -293,7 +293,7 @@ def _files(access: StageAccess, config: QuestionnaireConfig) -> list[object]:
         names.append("pairs.csv")
     if protocol_of(config):
         names.append("labels.csv")
-    if _writes_nuggets(config):
+    if config.takes_nuggets:
         names.append("nuggets.csv")
     links: list[object] = []
     for name in names:
@@ -302,11 +302,6 @@ def _files(access: StageAccess, config: QuestionnaireConfig) -> list[object]:
             Link(name, access.address("judgments:results_file", name), download=True),
         ]
     return [*links, ". The commands preferences, agreement, support and nuggets read them."]
-
-
-def _writes_nuggets(config: QuestionnaireConfig) -> bool:
-    field = config.by_name.get(WRITTEN)
-    return field is not None and field.type == "text"
 
 
 @require_POST
@@ -337,7 +332,7 @@ def results_file(request: HttpRequest, access: StageAccess, *, path: str) -> Htt
         lines = csv_lines(pair_table(stage, config))
     elif path == "labels.csv" and (table := protocol_table(stage, config)) is not None:
         lines = csv_lines(table)
-    elif path == "nuggets.csv" and _writes_nuggets(config):
+    elif path == "nuggets.csv" and config.takes_nuggets:
         lines = csv_lines(written_nuggets(stage))
     else:
         raise Http404("There is no such file.")
@@ -443,13 +438,21 @@ def units(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
         ),
         folded="" if config.unit in (*FROM_FILE, "nuggets") and not _has_units(access) else "Bring in a file",
     )
+    takes = [
+        Post(f"Take the nuggets of {each.slug}", access.address("judgments:take_nuggets", each.slug))
+        for each in nugget_stages(stage)
+        if access.manages and stage.opened_at is None
+    ]
     none = "Import systems' answers first." if config.unit not in FROM_FILE else "Bring in a file of them."
     listing = Listing("Which units to show", "unit", "units", Empty("No units yet", none))
     page = Page(
         "Units",
         [brings, listing] if access.manages else [listing],
         lead="What people see at once, by its key. Gold names units by these keys.",
-        primary=[Link("As a file", access.address("judgments:units_file"), plain=True, download=True)],
+        primary=[
+            *takes,
+            Link("As a file", access.address("judgments:units_file"), plain=True, download=True),
+        ],
     )
 
     def rows(grid: GridRequest) -> QuerySet[Any]:
@@ -475,27 +478,34 @@ def bring_units(request: HttpRequest, access: StageAccess) -> HttpResponse:
 
     def action() -> str:
         upload: UploadedFile[bytes] = read_form(UnitsForm(request.POST, files=request.FILES))["file"]
-        try:
-            file = _read_upload(access, upload)
-        except FileRefusedError as error:
-            raise FormError(str(error)) from error
-        for line in file.refused[:_SHOWN_REFUSALS]:
-            messages.warning(request, line)
-        if len(file.refused) > _SHOWN_REFUSALS:
-            messages.warning(request, f"{len(file.refused) - _SHOWN_REFUSALS:,} more rows were left out.")
-        return f"{len(file.materials):,} read. {' '.join(reading_lines(file.read_as))}"
+        name = upload.name or "units"
+        with tempfile.NamedTemporaryFile(prefix="units-", suffix=Path(name).suffix) as copy:
+            for piece in upload.chunks():
+                copy.write(piece)
+            copy.flush()
+            return _bring(request, access, name, partial(import_units, path=Path(copy.name), name=name))
 
     return run_action(request, action, UNITS, access.project.slug, access.stage.slug)
 
 
-def _read_upload(access: StageAccess, upload: UploadedFile[bytes]) -> UnitFile:
-    """Keep what a file brings; FileRefusedError or CrowdError."""
-    name = upload.name or "units"
-    with tempfile.NamedTemporaryFile(prefix="units-", suffix=Path(name).suffix) as copy:
-        for piece in upload.chunks():
-            copy.write(piece)
-        copy.flush()
-        file = import_units(stage=access.stage, path=Path(copy.name), name=name)
+@require_POST
+@on_stage(Role.MANAGER)
+def take_written_nuggets(request: HttpRequest, access: StageAccess, *, source: str) -> HttpResponse:
+    """Bring in the nuggets that people wrote in another stage of the project."""
+    questionnaires_only(access)
+
+    def action() -> str:
+        return _bring(request, access, source, partial(take_nuggets, source=source))
+
+    return run_action(request, action, UNITS, access.project.slug, access.stage.slug)
+
+
+def _bring(request: HttpRequest, access: StageAccess, name: str, read: Callable[..., UnitFile]) -> str:
+    """Keep what a file or another stage brings, and say what was read."""
+    try:
+        file = read(stage=access.stage)
+    except FileRefusedError as error:
+        raise FormError(str(error)) from error
     ensure_units(access.stage)
     record(
         project=access.project,
@@ -504,7 +514,11 @@ def _read_upload(access: StageAccess, upload: UploadedFile[bytes]) -> UnitFile:
         actor=access.user,
         details={"file": name, "units": len(file.materials), "refused": len(file.refused)},
     )
-    return file
+    for line in file.refused[:_SHOWN_REFUSALS]:
+        messages.warning(request, line)
+    if len(file.refused) > _SHOWN_REFUSALS:
+        messages.warning(request, f"{len(file.refused) - _SHOWN_REFUSALS:,} more rows were left out.")
+    return f"{len(file.materials):,} read. {' '.join(reading_lines(file.read_as))}"
 
 
 @require_safe

@@ -34,6 +34,7 @@ _QUESTIONNAIRES: list[URLPattern] = [
     path(f"{_S}results/<str:path>", questionnaire.results_file, name="results_file"),
     path(f"{_S}units/", questionnaire.units, name="units"),
     path(f"{_S}units/import/", questionnaire.bring_units, name="import_units"),
+    path(f"{_S}units/take/<slug:source>/", questionnaire.take_written_nuggets, name="take_nuggets"),
     path(f"{_S}units.jsonl", questionnaire.units_file, name="units_file"),
 ]
 _SYSTEMS: list[URLPattern] = [

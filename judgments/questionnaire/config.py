@@ -39,6 +39,10 @@ _REPEATS: Mapping[str, tuple[str, ...]] = {
     "conversation": ("turn",),
 }
 _WITH_OPTIONS = ("choice", "choices", "scale", "rank", "spans")
+#: The text field in which people write nuggets, one in each line.
+WRITTEN = "nuggets"
+#: What is read as the importance of a nugget.
+IMPORTANCE: Mapping[str, str] = {"vital": "vital", "okay": "okay", "ok": "okay"}
 _MOST_STEPS = 100_000
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
@@ -161,6 +165,11 @@ class QuestionnaireField(Part):
     def compares(self) -> bool:
         """It says which answer of a pair is better."""
         return self.type == "choice" and set(SIDES) <= set(self.options)
+
+    @property
+    def takes_nuggets(self) -> bool:
+        """People write nuggets in it."""
+        return self.name == WRITTEN and self.type == "text" and not self.per
 
     @field_validator("name")
     @classmethod
@@ -414,6 +423,11 @@ class QuestionnaireConfig(StageConfig):
     def is_training(self) -> bool:
         """People learn here: a value that is not accepted is explained and asked again."""
         return self.pass_share is not None
+
+    @property
+    def takes_nuggets(self) -> bool:
+        """People write nuggets here, for another stage to ask about."""
+        return any(field.takes_nuggets for field in self.fields)
 
     @property
     def by_name(self) -> dict[str, QuestionnaireField]:

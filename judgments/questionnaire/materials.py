@@ -5,6 +5,7 @@ What is read is kept by key, as `judgments.questionnaire.units` makes units of i
 
 import json
 import re
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,15 +13,17 @@ from typing import Any
 
 from annotation.importing.records import id_of, normal, plain_form
 from annotation.models import Query
-from core.files.cells import AmbiguousNumberError, ColumnError, quote_names
+from core.files.cells import AmbiguousNumberError, ColumnError, quote_names, unguarded
 from core.files.json_objects import check_storable
 from core.files.reading import NAMES, plain_name
 from core.files.refusals import BadFieldError, FileRefusedError, RowCounts
 from core.files.tables import FORMATS, ColumnRules, ValueTable, read_table, settle_format
 from core.files.text_source import TextSource
+from crowd.errors import CrowdError
 from crowd.models import Stage
 from judgments.models import System
-from judgments.questionnaire.config import questionnaire_config
+from judgments.questionnaire.config import IMPORTANCE, questionnaire_config
+from judgments.questionnaire.rows import csv_lines, written_nuggets
 from judgments.questionnaire.sentences import Sentence
 from judgments.questionnaire.units import FROM_FILE, keep_materials
 from judgments.rating_source import number, short
@@ -42,7 +45,6 @@ ROLES: Mapping[str, tuple[str, ...]] = {
     "targets": ("targets", "response", "responses"),
     "prefill": ("prefill",),
 }
-_IMPORTANCE = {"vital": "vital", "okay": "okay", "ok": "okay"}
 _SYSTEM_ROLES = {"system", "assistant", "agent", "bot", "model", "ai"}
 _PERSON_ROLES = {"user", "human", "person", "customer", "client"}
 _TEXTS = ("text", "content", "utterance", "raw_utterance", "message", "query", "question", "value")
@@ -119,9 +121,9 @@ def nugget(text: Any, *, importance: Any = "", points: Any = "") -> dict[str, An
             raise BadFieldError(f"The points {short(str(points))} are no number.", "points")
         return {"text": words, "points": value}
     name = str(importance or "vital").strip().casefold()
-    if name not in _IMPORTANCE:
+    if name not in IMPORTANCE:
         raise BadFieldError(f"The importance {short(name)} is neither vital nor okay.", "importance")
-    return {"text": words, "importance": _IMPORTANCE[name]}
+    return {"text": words, "importance": IMPORTANCE[name]}
 
 
 def turns_of(value: Any) -> list[dict[str, str]]:
@@ -317,6 +319,7 @@ class _Reader:
             if text is None:
                 raise BadFieldError("The row has no nugget. Name the column nugget or criterion.", "nugget")
             importance, points = self._value(values, "importance"), self._value(values, "points")
+            text = unguarded(str(text))
             nuggets = [nugget(text, importance=importance or "", points="" if points is None else points)]
         known = self.file.materials.get(key, {}).get("nuggets", [])
         texts = {each["text"] for each in known}
@@ -461,3 +464,24 @@ def import_units(
             )
     file.stored = keep_materials(stage, file.materials)
     return file
+
+
+def nugget_stages(stage: Stage) -> list[Stage]:
+    """The stages in which people write nuggets that this one can ask about."""
+    if questionnaire_config(stage).unit != "nuggets":
+        return []
+    others = Stage.objects.filter(project=stage.project_id, kind=stage.kind).exclude(pk=stage.pk)
+    rows = others.select_related("project").order_by("pk")
+    return [each for each in rows if questionnaire_config(each).takes_nuggets]
+
+
+def take_nuggets(*, stage: Stage, source: str) -> UnitFile:
+    """Bring in the nuggets that people wrote in another stage of the project, as their file would."""
+    written = {each.slug: each for each in nugget_stages(stage)}.get(source)
+    if written is None:
+        raise CrowdError(f"The project has no stage {source!r} in which people write nuggets for this one.")
+    with tempfile.NamedTemporaryFile("w", suffix=".csv", encoding="utf-8", newline="") as copy:
+        copy.writelines(csv_lines(written_nuggets(written)))
+        copy.flush()
+        name = f"{source}-nuggets.csv"
+        return import_units(stage=stage, path=Path(copy.name), encoding="utf-8", name=name)

@@ -16,6 +16,7 @@ from crowd.models import Stage
 from judgments.models import QuestionnaireUnit
 from judgments.questionnaire.config import (
     BOTH_BAD,
+    IMPORTANCE,
     LEFT,
     NO,
     RIGHT,
@@ -41,6 +42,8 @@ _SIDE_LABELS: Mapping[str, StrOrPromise] = {
 _YES_NO: Mapping[str, StrOrPromise] = {YES: gettext_lazy("Yes"), NO: gettext_lazy("No")}
 _PLACE = re.compile(r"(\d{1,6})-(\d{1,6})")
 _LONGEST_LINE = 25_000
+_MOST_NUGGETS, _SHORTEST_NUGGET = 30, 3
+_BULLET = re.compile(r"\s*[-*•]\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +270,33 @@ def _read_text(text: str, field: QuestionnaireField) -> str | None:
             gettext("%(question)s Your text has %(count)s characters; from %(least)s to %(most)s fit.")
             % {"question": field.label, "count": len(text), "least": field.shortest, "most": field.longest}
         )
+    if field.takes_nuggets:
+        _check_nuggets(text)
     return text
+
+
+def _check_nuggets(text: str) -> None:
+    lines = list(nugget_lines(text))
+    if len(lines) > _MOST_NUGGETS:
+        raise ValueError(gettext("Write at most %(most)s lines.") % {"most": _MOST_NUGGETS})
+    for line, _, words in lines:
+        if len(words) < _SHORTEST_NUGGET:
+            raise ValueError(
+                gettext("The line %(words)s is too short. Write at least %(least)s characters of text.")
+                % {"words": quoted(line), "least": _SHORTEST_NUGGET}
+            )
+
+
+def nugget_lines(text: str) -> Iterator[tuple[str, str, str]]:
+    """The lines in which a person wrote nuggets: each with its importance and its text.
+
+    Unlike in files there are no points: `3: text` is all text.
+    """
+    for line in filter(str.strip, text.splitlines()):
+        words = _BULLET.sub("", line, count=1)
+        mark, colon, rest = words.partition(":")
+        importance = IMPORTANCE.get(mark.strip().casefold()) if colon else None
+        yield line, importance or "vital", " ".join((rest if importance else words).split())
 
 
 def read_spans(lines: str, text: str, field: QuestionnaireField) -> list[dict[str, Any]]:

@@ -11,13 +11,12 @@ from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS
 
-from core.files.cells import csv_line_writer
+from core.files.cells import cell, csv_line_writer
 from crowd.models import Stage
 from crowd.selectors.pseudonyms import worker_pseudonyms
 from judgments.models import Candidate, QuestionnaireUnit, UnitResponse
-from judgments.questionnaire.config import LEFT, RIGHT, QuestionnaireConfig, QuestionnaireField
-from judgments.questionnaire.materials import nuggets_of
-from judgments.questionnaire.prompts import Prompt, prompts_of
+from judgments.questionnaire.config import LEFT, RIGHT, WRITTEN, QuestionnaireConfig, QuestionnaireField
+from judgments.questionnaire.prompts import Prompt, nugget_lines, prompts_of
 from judgments.questionnaire.sentences import count_citations
 from judgments.questionnaire.units import UNASKED, counted_responses
 
@@ -25,8 +24,6 @@ _CHUNK = 2_000
 _OTHER = {LEFT: RIGHT, RIGHT: LEFT}
 #: What stands for a worker in rows about answers that cite nothing, about which no one is prompt.
 _NO_ONE = "-"
-#: The text field in which people write nuggets, one in each line.
-WRITTEN = "nuggets"
 Table = tuple[Sequence[str], Iterator[Sequence[Any]]]
 #: Headings, items of lists and bold words.
 _MARKDOWN = re.compile(r"^ {0,3}(?:#{1,6}|[-*+•]|\d{1,3}[.)])[ \t]|\*\*[^*\n]+\*\*|__[^_\n]+__", re.MULTILINE)
@@ -279,15 +276,14 @@ def written_nuggets(stage: Stage) -> Table:
         names = Names(stage)
         by_text: dict[tuple[str, str], list[tuple[str, str, str]]] = defaultdict(list)
         for response in responses_of(stage):
-            for each in nuggets_of(response.values.get(WRITTEN, "")):
-                text = each["text"]
-                entry = (text, each.get("importance", "vital"), names[response.worker_id])
+            for _, importance, text in nugget_lines(response.values.get(WRITTEN, "")):
+                entry = (text, importance, names[response.worker_id])
                 by_text[item_of(response.unit), text.casefold()].append(entry)
         for (item, _), entries in sorted(by_text.items()):
             vital = sum(importance == "vital" for _, importance, _ in entries)
             importance = "vital" if 2 * vital >= len(entries) else "okay"
             people = sorted({person for *_, person in entries})
-            yield (item, entries[0][0], importance, len(people), " ".join(people))
+            yield (item, cell(entries[0][0]), importance, len(people), " ".join(people))
 
     return ("question_id", "nugget", "importance", "written_by", "people"), rows()
 

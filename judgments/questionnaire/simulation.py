@@ -3,13 +3,15 @@
 Each answer has a quality between 0 and 1: what the column `truth` of the query's file says of its system, or
 else how much it shares with the reference that is most like it. Scales and numbers follow it with noise; of a
 pair the better one wins, and a difference below a tenth is a tie where there is one; a sentence, citation,
-nugget or turn is fine with the quality as its probability, the same for all people. docs/questionnaires.md.
+nugget or turn is fine with the quality as its probability, the same for all people. Nuggets that people write
+are the sentences of the references, or of the row. docs/questionnaires.md.
 """
 
 import random
 from collections.abc import Sequence
 from typing import Any
 
+from annotation.models import Query
 from annotation.units import known_scale, known_score
 from crowd.kinds import Habit, Profile
 from crowd.models import Stage
@@ -24,6 +26,8 @@ from judgments.questionnaire.prompts import (
     spans_as_lines,
     text_marked,
 )
+from judgments.questionnaire.rows import item_of
+from judgments.questionnaire.sentences import cut
 from judgments.seeded_order import rank
 from judgments.selectors.candidates import reference_texts
 from judgments.word_overlap import nearest
@@ -41,6 +45,9 @@ def simulated_form(
     other = _quality(unit.other, unit) if unit.other is not None else None
     form: dict[str, str] = {}
     for prompt in prompts_of(unit, config):
+        if prompt.field.takes_nuggets:
+            form[prompt.name] = _written(stage, unit, rng)
+            continue
         gold = unit.gold.get(prompt.name)
         choices = choices_of(stage, unit, prompt.field, seed=0, flipped=False)
         if gold and choices:
@@ -96,6 +103,15 @@ def _answer(  # noqa: PLR0911, PLR0917 - one line for each type
         case "spans":
             return {prompt.name: _marked(prompt, unit, meant, draw) if profile.habit is Habit.KNOWS else ""}
     return {} if field.required else {prompt.name: ""}
+
+
+def _written(stage: Stage, unit: QuestionnaireUnit, rng: random.Random) -> str:
+    """Nuggets, one in each line."""
+    query = Query.objects.filter(project=stage.project_id, key=item_of(unit)).first()
+    texts = reference_texts([query.pk])[query.pk] if query is not None else []
+    texts = texts or [*map(str, (unit.content.get("columns") or {}).values())]
+    sentences = [sentence.text for text in texts for sentence in cut(text)]
+    return "\n".join(f"{rng.choice(('vital', 'okay'))}: {sentence}" for sentence in sentences)
 
 
 def _preference(difference: float, quality: float, other: float, options: Sequence[str]) -> str:

@@ -106,7 +106,7 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     ("judgments", FORM, "manager"): "import_new import_preview",
     ("judgments", ACT, "manager"): """
         human refresh_exact keep_copies take_out put_back apply_filter top_up undo_filter exclude_judge
-        import_cancel cancel_report calculate calculate_results import_units
+        import_cancel cancel_report calculate calculate_results import_units take_nuggets
     """,
     ("releases", LOOK, "member"): "everywhere",
     ("releases", LOOK, "viewer"): "list release difference file archive build live",

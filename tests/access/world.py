@@ -335,6 +335,7 @@ def _judgments(
     questionnaire = make_questionnaire(project, endpoint, tag)
     for name in ("results", "calculate_results", "results_file", "units", "units_file", "import_units"):
         own[f"judgments:{name}"] = {"stage": questionnaire.slug, "path": "responses.jsonl"}
+    own["judgments:take_nuggets"] = {"stage": questionnaire.slug, "source": questionnaire.slug}
     own["judgments:judge_plot"] = {"pk": place.workers[f"J{tag}1"].pk, "plot": "scores", "form": "csv"}
 
 

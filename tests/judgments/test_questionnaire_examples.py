@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
+from django.urls import reverse
 from django.utils import timezone
 
 from crowd.models import Stage
@@ -24,8 +25,8 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 DATA = EXAMPLES / "questionnaires"
 
 
-def make_stage(name: str, *, queries: Path, answers: Path, units: str = "") -> Stage:
-    """The stage of an example, open, as the commands of its head make it."""
+def make_stage(name: str, *, queries: Path, answers: Path, units: str = "", slug: str = "judging") -> Stage:
+    """A stage of an example, open, as the commands of its head make it."""
     owner = User.objects.create_user("owner", is_staff=True, is_superuser=True)
     study = read(str(EXAMPLES / f"{name}.toml"))
     apply(study, plan(study, {}, to_apply=True), {}, actor=owner)
@@ -33,9 +34,14 @@ def make_stage(name: str, *, queries: Path, answers: Path, units: str = "") -> S
         call_command("import-queries", name, str(queries), "--start-at", "distillation", "--json")
         call_command("import-candidates", name, str(answers), "--json")
     if units:
-        call_command("import-units", f"{name}/judging", str(DATA / units))
-    stage = Stage.objects.select_related("project", "endpoint").get(project__slug=name)
-    stages.open_stage(stage=stage, actor=owner)
+        call_command("import-units", f"{name}/{slug}", str(DATA / units))
+    return open_stage(name, slug)
+
+
+def open_stage(name: str, slug: str) -> Stage:
+    """A stage with work for people."""
+    stage = Stage.objects.select_related("project", "endpoint").get(project__slug=name, slug=slug)
+    stages.open_stage(stage=stage, actor=User.objects.get(username="owner"))
     settle(stage)
     return stage
 
@@ -69,6 +75,32 @@ def test_an_example_runs_to_its_figures(name, units, figures, capsys):
         assert len(report[figures]["systems"]) == 3
     else:
         assert any(row.get("systems") for row in report["fields"])
+
+
+def test_nuggets_that_people_write_are_those_that_others_find_in_answers(client, capsys):
+    name, own = "nuggets-from-people", {"queries": DATA / "queries.jsonl", "answers": DATA / "answers.jsonl"}
+    answer_all(make_stage(name, **own, units="questions.csv", slug="write"), people=2)
+    written = UnitResponse.objects.filter(stage__slug="write").values_list("values__nuggets", flat=True)
+    assert len(written) == 6
+    assert "It is 2,850 km long and flows through ten countries." in "".join(written)
+    with pytest.raises(CommandError, match="no stage 'nuggets' in which people write"):
+        call_command("import-units", f"{name}/nuggets", "--from", "nuggets")
+    call_command("import-units", f"{name}/nuggets", "--from", "write")
+    assert "Units' material: 3, of it new or changed: 3." in capsys.readouterr().out
+    draft = Stage.objects.get(slug="nuggets")
+    assert (materials := list(draft.unit_materials.order_by("pk").values_list("key", "content")))
+    draft.unit_materials.all().delete()
+    client.force_login(User.objects.get(username="owner"))
+    page = client.get(reverse("judgments:units", args=[name, "nuggets"]))
+    address = reverse("judgments:take_nuggets", args=[name, "nuggets", "write"])
+    assert "Take the nuggets of write" in page.content.decode()
+    assert "3 read." in client.post(address, follow=True).content.decode()
+    assert list(draft.unit_materials.order_by("pk").values_list("key", "content")) == materials
+    stage = open_stage(name, "nuggets")
+    answer_all(stage, people=2)
+    report = make_report(stage, replicates=10)
+    assert (report["n_responses"], report["n_units"], len(report["nuggets"]["systems"])) == (18, 9, 3)
+    assert "Take the nuggets" not in client.get(page.request["PATH_INFO"]).content.decode()
 
 
 def test_crowdrag_is_forty_pairs_with_seven_questions_and_ends_in_a_release(tmp_path, capsys):

@@ -412,7 +412,9 @@ def test_nuggets_that_people_write_are_folded_into_the_file_of_the_next_stage(re
     first = UnitResponse.objects.filter(stage=stage).earliest("pk")
     same = UnitResponse.objects.filter(stage=stage, unit=first.unit).exclude(worker=first.worker).first()
     assert same is not None
-    UnitResponse.objects.filter(pk=first.pk).update(values={"nuggets": "vital: Mostly methane\nokay: Cows"})
+    UnitResponse.objects.filter(pk=first.pk).update(
+        values={"nuggets": "- vital: Mostly methane\n\nok : Cows\n3: of ten\nokay: =1+1 wells"}
+    )
     UnitResponse.objects.filter(pk=same.pk).update(values={"nuggets": "okay: mostly  METHANE"})
     stage.config = {"unit": "answer", "fields": [{"name": "nuggets", "type": "text", "label": "Nuggets?"}]}
     stage.save()
@@ -426,11 +428,31 @@ def test_nuggets_that_people_write_are_folded_into_the_file_of_the_next_stage(re
     assert list(file.materials.values()) == [
         {
             "nuggets": [
+                {"text": "3: of ten", "importance": "vital"},
+                {"text": "=1+1 wells", "importance": "okay"},
                 {"text": "Cows", "importance": "okay"},
                 {"text": "Mostly methane", "importance": "vital"},
             ]
         }
     ]
+
+
+def test_lines_of_nuggets_that_nobody_can_read_are_named_beside_their_field(researcher, tmp_path):
+    study = make_draft_study(write_answers(tmp_path / "a.jsonl"), "likert-aspects", researcher)
+    stage = study.stage
+    stage.config = {"unit": "answer", "fields": [{"name": "nuggets", "type": "text", "label": "Nuggets?"}]}
+    stage.save()
+    ensure_units(stage)
+    unit = name_of(QuestionnaireUnit.objects.filter(stage=stage).earliest("pk").pk)
+
+    def errors(text):
+        return kind_of(stage).parse(stage, unit, {"nuggets": text}).errors
+
+    assert errors("vital: Cows\nokay: 9 %\n3: of ten\n- 5 km") == {}
+    assert "vital: ab\u2069” is too short" in errors("Methane\nvital: ab")["nuggets"]
+    assert "okay:\u2069” is too short" in errors("okay:\nMethane")["nuggets"]
+    assert errors("Cows\n" * 30) == {}
+    assert errors("Cows\n" * 31) == {"nuggets": "Write at most 30 lines."}
 
 
 @pytest.mark.parametrize(

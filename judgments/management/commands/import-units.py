@@ -13,7 +13,7 @@ from core.projects.services import record
 from crowd.errors import CrowdError
 from crowd.models import Stage
 from judgments.questionnaire.kind import Questionnaire
-from judgments.questionnaire.materials import import_units
+from judgments.questionnaire.materials import import_units, take_nuggets
 
 _SHOWN = 10
 
@@ -24,9 +24,13 @@ class Command(BaseCommand):
     help = "Bring in what a questionnaire shows beside answers: see docs/questionnaires.md."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """PROJECT/STAGE and FILE."""
+        """PROJECT/STAGE, and FILE or the stage in which people write nuggets."""
         parser.add_argument("stage", metavar="PROJECT/STAGE")
-        parser.add_argument("file", type=Path, help="CSV, TSV, XLSX, JSON or JSONL")
+        origin = parser.add_mutually_exclusive_group(required=True)
+        origin.add_argument("file", type=Path, nargs="?", help="CSV, TSV, XLSX, JSON or JSONL")
+        origin.add_argument(
+            "--from", dest="source", metavar="STAGE", help="take the nuggets that people wrote there"
+        )
         parser.add_argument("--encoding", default="", help="of the file; without it, it is guessed and said")
         parser.add_argument("--sheet", default="", help="of a workbook; default: the first with data")
         parser.add_argument("--as", dest="user", help="whom the log names (default: the system)")
@@ -38,12 +42,16 @@ class Command(BaseCommand):
         if stage is None or stage.kind != Questionnaire.name:
             raise CommandError(f"There is no questionnaire {options['stage']!r}. Write PROJECT/STAGE.")
         try:
-            file = import_units(
-                stage=stage, path=options["file"], encoding=options["encoding"], sheet=options["sheet"]
-            )
+            if options["source"]:
+                file = take_nuggets(stage=stage, source=options["source"])
+            else:
+                file = import_units(
+                    stage=stage, path=options["file"], encoding=options["encoding"], sheet=options["sheet"]
+                )
         except (FileRefusedError, CrowdError, OSError) as error:
             raise CommandError(str(error)) from error
-        details = {"file": options["file"].name, "units": len(file.materials), "refused": len(file.refused)}
+        name = options["source"] or options["file"].name
+        details = {"file": name, "units": len(file.materials), "refused": len(file.refused)}
         record(
             project=stage.project,
             action="units.imported",
