@@ -13,6 +13,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db.models import Count, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_POST, require_safe
 
 from core.files.reading import reading_lines
@@ -21,6 +22,7 @@ from core.projects.services import record
 from crowd.access import StageAccess, on_stage
 from crowd.desk.forms import Form
 from crowd.errors import CrowdError
+from crowd.models import Stage
 from judgments.models import QuestionnaireUnit
 from judgments.questionnaire.config import QuestionnaireConfig, questionnaire_config
 from judgments.questionnaire.materials import UnitFile, import_units, nugget_stages, take_nuggets
@@ -493,6 +495,7 @@ def bring_units(request: HttpRequest, access: StageAccess) -> HttpResponse:
 def take_written_nuggets(request: HttpRequest, access: StageAccess, *, source: str) -> HttpResponse:
     """Bring in the nuggets that people wrote in another stage of the project."""
     questionnaires_only(access)
+    get_object_or_404(Stage, project=access.project, slug=source)
 
     def action() -> str:
         return _bring(request, access, source, partial(take_nuggets, source=source))
