@@ -425,6 +425,7 @@ _WANTS: Mapping[str, Phrase] = {
 def units(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
     """What is shown under which key, and the file that brings it."""
     config, stage = questionnaires_only(access), access.stage
+    is_from_file = config.unit in (*FROM_FILE, "nuggets")
     if stage.opened_at is None:
         try:
             ensure_units(stage)
@@ -438,14 +439,14 @@ def units(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
         lead=_WANTS.get(
             config.unit, "Units are made of the systems' answers. A file can bring values to begin with."
         ),
-        folded="" if config.unit in (*FROM_FILE, "nuggets") and not _has_units(access) else "Bring in a file",
+        folded="" if is_from_file and not _has_units(access) else "Bring in a file",
     )
     takes = [
         Post(f"Take the nuggets of {each.slug}", access.address("judgments:take_nuggets", each.slug))
         for each in nugget_stages(stage)
         if access.manages and stage.opened_at is None
     ]
-    none = "Import systems' answers first." if config.unit not in FROM_FILE else "Bring in a file of them."
+    none = "Bring in a file of them." if is_from_file else "Import systems' answers first."
     listing = Listing("Which units to show", "unit", "units", Empty("No units yet", none))
     page = Page(
         "Units",

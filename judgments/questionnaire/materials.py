@@ -480,8 +480,11 @@ def take_nuggets(*, stage: Stage, source: str) -> UnitFile:
     written = {each.slug: each for each in nugget_stages(stage)}.get(source)
     if written is None:
         raise CrowdError(f"The project has no stage {source!r} in which people write nuggets for this one.")
+    head, *lines = csv_lines(written_nuggets(written))
+    if not lines:
+        raise CrowdError(f"People have written no nuggets in the stage {source!r} yet.")
     with tempfile.NamedTemporaryFile("w", suffix=".csv", encoding="utf-8", newline="") as copy:
-        copy.writelines(csv_lines(written_nuggets(written)))
+        copy.writelines([head, *lines])
         copy.flush()
         name = f"{source}-nuggets.csv"
         return import_units(stage=stage, path=Path(copy.name), encoding="utf-8", name=name)

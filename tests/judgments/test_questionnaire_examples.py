@@ -79,7 +79,10 @@ def test_an_example_runs_to_its_figures(name, units, figures, capsys):
 
 def test_nuggets_that_people_write_are_those_that_others_find_in_answers(client, capsys):
     name, own = "nuggets-from-people", {"queries": DATA / "queries.jsonl", "answers": DATA / "answers.jsonl"}
-    answer_all(make_stage(name, **own, units="questions.csv", slug="write"), people=2)
+    write = make_stage(name, **own, units="questions.csv", slug="write")
+    with pytest.raises(CommandError, match="have written no nuggets in the stage 'write' yet"):
+        call_command("import-units", f"{name}/nuggets", "--from", "write")
+    answer_all(write, people=2)
     written = UnitResponse.objects.filter(stage__slug="write").values_list("values__nuggets", flat=True)
     assert len(written) == 6
     assert "It is 2,850 km long and flows through ten countries." in "".join(written)
