@@ -49,7 +49,7 @@ def running(command: list[str], environment: dict[str, str], log: Path) -> Itera
     try:
         yield process
         process.send_signal(signal.SIGTERM)
-        assert process.wait(10) == 0, log.read_text(encoding="utf-8")
+        assert process.wait(60) == 0, log.read_text(encoding="utf-8")
     finally:
         process.kill()
         process.wait()
