@@ -137,7 +137,9 @@ class _Labels:
 def files_of(scope: Scope) -> dict[str, str]:
     """Texts of the files about questionnaires, by their paths in the release."""
     files: dict[str, str] = {}
-    for stage in questionnaires_in(scope):
+    stages = questionnaires_in(scope)
+    are_nuggets_written = any(questionnaire_config(each).takes_nuggets for each in stages)
+    for stage in stages:
         config = questionnaire_config(stage)
         folder = f"questionnaires/{stage.slug}"
         files[f"{folder}/fields.json"] = _as_json(_fields(stage, config))
@@ -147,7 +149,7 @@ def files_of(scope: Scope) -> dict[str, str]:
         files[f"{folder}/soft_labels.jsonl"] = "".join(_soft_lines(config, labels))
         for each in config.fields:
             if each.values:
-                layout = _lewidi(scope, stage, each, labels[each.name])
+                layout = _lewidi(scope, stage, each, labels[each.name], are_nuggets_written)
                 files[f"{folder}/lewidi-{each.name}.json"] = _as_json(layout)
             elif each.type == "spans":
                 lines = _mu_shroom(scope, stage, each, labels[each.name])
@@ -248,9 +250,15 @@ def _soft_lines(
 
 
 def _lewidi(
-    scope: Scope, stage: Stage, of: QuestionnaireField, labels: Mapping[tuple[str, str], _Labels]
+    scope: Scope,
+    stage: Stage,
+    of: QuestionnaireField,
+    labels: Mapping[tuple[str, str], _Labels],
+    are_nuggets_written: bool,
 ) -> dict[str, Any]:
-    """The layout of LeWiDi: an object by id."""
+    """The layout of LeWiDi: an object by id. Nuggets that people of the project wrote are named by number
+    alone, for no privacy check reads them as part of a unit.
+    """
     items: dict[str, Any] = {}
     for (unit, part), about in sorted(labels.items()):
         counts = _counts(of, about)
@@ -261,7 +269,7 @@ def _lewidi(
         }
         items[f"{unit}#{part}" if part else unit] = {
             "annotation task": of.label,
-            "text": _text_of(scope, about),
+            "text": _text_of(scope, about, with_nuggets=not are_nuggets_written),
             "number of annotators": len(annotations),
             "annotators": ",".join(annotations),
             "number of annotations": len(annotations),
@@ -291,7 +299,7 @@ def _answer_of(scope: Scope, candidate: Candidate | None) -> str:
     return scope.redactions.of(f"answer:{candidate.answer_id}", "text", text) if candidate.answer_id else text
 
 
-def _text_of(scope: Scope, about: _Labels) -> Any:
+def _text_of(scope: Scope, about: _Labels, *, with_nuggets: bool) -> Any:
     """What was judged, as it is published; sentences only where nothing of the project is blacked out."""
     unit = about.unit
     if unit.candidate is None:
@@ -303,8 +311,9 @@ def _text_of(scope: Scope, about: _Labels) -> Any:
     if unit.other is not None:
         text |= {"left": text.pop("answer"), "right": _answer_of(scope, unit.other)}
     number = int(about.part.partition(".")[0]) if about.part else 0
-    for name in ("nuggets",) if scope.redactions else ("sentences", "nuggets"):
-        if number and name in unit.content:
+    shown = {"sentences": not scope.redactions, "nuggets": with_nuggets}
+    for name, is_shown in shown.items():
+        if number and is_shown and name in unit.content:
             text[name.removesuffix("s")] = unit.content[name][number - 1]["text"]
     return text
 

@@ -207,7 +207,7 @@ def _only_looks(request: HttpRequest) -> bool:
 
 
 def _take_picture(request: HttpRequest, form: StageForm) -> None:
-    """Take the picture that a form has or asks for; with cost and preview none is sent."""
+    """Take the picture that a form brings, whatever it was sent for: browsers forget the choice of a file."""
     file = request.FILES.get("picture")
     if "picture" in form.fields and (form.adds_picture or file is not None):
         form.take_picture(file, request.user)

@@ -30,8 +30,9 @@ def copy_stage(
     at = project or stage.project
     slugs = set(Stage.objects.filter(project=at).values_list("slug", flat=True))
     columns["apart_from"] = [name for name in stage.apart_from if name in slugs]
-    for picture in Picture.objects.filter(project=stage.project, name__in=pictures_of(stage)):
-        add_picture(project=at, name=picture.name, content=bytes(picture.content), actor=actor)
+    if at != stage.project:
+        for picture in Picture.objects.filter(project=stage.project, name__in=pictures_of(stage)):
+            add_picture(project=at, name=picture.name, content=bytes(picture.content), actor=actor)
     stage_copy = create_stage(project=at, slug=slug, actor=actor, **columns)
     plans = [
         SourcePlan(row.endpoint, **{name: getattr(row, name) for name in TERMS}) for row in source_rows(stage)

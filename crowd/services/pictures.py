@@ -19,7 +19,7 @@ from django.utils.safestring import SafeString
 from django.utils.text import slugify
 
 from core.projects.models import Project
-from core.projects.services import record
+from core.projects.services import record, why_read_only
 from crowd.errors import CrowdError
 from crowd.kinds import config_of, kind_of
 from crowd.models import Picture, Stage
@@ -64,7 +64,7 @@ def add_picture(*, project: Project, name: str, content: bytes, actor: Any = Non
         added_by=actor,
     )
     with transaction.atomic():
-        Project.objects.select_for_update().get(pk=project.pk)
+        _check_writable(Project.objects.select_for_update().get(pk=project.pk))
         present = {each.name: each for each in Picture.objects.filter(project=project).defer("content")}
         other = present.get(picture.name)
         if other is not None and other.sha256 == picture.sha256:
@@ -86,7 +86,8 @@ def add_picture(*, project: Project, name: str, content: bytes, actor: Any = Non
 
 @transaction.atomic
 def remove_picture(*, picture: Picture, actor: Any = None) -> None:
-    """Take a picture away for ever. CrowdError where a stage's instructions show it."""
+    """Delete a picture. CrowdError where a stage's instructions show it, or nothing can change there."""
+    _check_writable(picture.project)
     for stage in Stage.objects.filter(project=picture.project):
         if picture.name in pictures_of(stage):
             raise CrowdError(
@@ -121,6 +122,11 @@ def take_pictures(*, stage: Stage, folder: Path, actor: Any = None) -> list[str]
         else:
             absent.append(name)
     return absent
+
+
+def _check_writable(project: Project) -> None:
+    if why := why_read_only(project):
+        raise CrowdError(why)
 
 
 def pictures_of(stage: Stage) -> list[str]:

@@ -191,7 +191,7 @@ def _answering_page(access: StageAccess, worker: Worker) -> Page:
         if each.histogram:
             heading = f"{each.field.label} ({each.field.name})"
             parts.append(Table(heading, _SHARE_COLUMNS, each.histogram, heading=heading))
-    trail = Link("their work, writing to them, pay", access.address("desk:worker", worker.pk))
+    trail = Link("Their work, messages and pay", access.address("desk:worker", worker.pk))
     return Page(f"Worker {worker.external_id}", parts, lead=(trail, "."))
 
 

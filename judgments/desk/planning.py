@@ -18,6 +18,7 @@ from judgments.questionnaire.ratings import spread_of_field, values_in_order
 from judgments.selectors import live as selectors
 from judgments.selectors.judging import candidates_to_judge
 from judgments.selectors.live import Live, live
+from judgments.selectors.ratings import stamp_of
 from metrics.agreement.scale import Scale
 from web.cache import cached
 from web.cells import Link
@@ -131,9 +132,9 @@ def planning(request: HttpRequest, access: StageAccess) -> HttpResponse:
 
 
 def _plan_questionnaire(request: HttpRequest, access: StageAccess) -> HttpResponse:
-    """A calculator for each field whose values have an order, and for pairs the sign test."""
+    """A calculator for each field whose values are numbers or steps, and for pairs the sign test."""
     config = questionnaire_config(access.stage)
-    fields = {each.name: each for each in config.fields if len(values_in_order(each)) > 1}
+    fields = {each.name: each for each in config.fields if _can_plan(each)}
     name = request.GET.get("field", "")
     field = fields.get(name) or next(iter(fields.values()), None)
     parts: list[Any] = []
@@ -150,6 +151,7 @@ def _plan_questionnaire(request: HttpRequest, access: StageAccess) -> HttpRespon
         spread = cached(
             ("planning-spread", access.stage.pk, field.name),
             partial(_field_spread, access.stage, field, scale),
+            stamp=stamp_of(access.stage),
         )
         context = _systems(request, access, spread, scale)
     links: list[Any] = [Link(each.name, f"?field={each.name}") for each in fields.values() if each != field]
@@ -164,6 +166,12 @@ def _plan_questionnaire(request: HttpRequest, access: StageAccess) -> HttpRespon
         planned_field=field and field.name,
         **context,
     )
+
+
+def _can_plan(field: QuestionnaireField) -> bool:
+    """A mean of its values says something: choices without an order have none."""
+    has_order = field.level in ("ordinal", "interval") or field.type == "yesno" or field.compares
+    return has_order and len(values_in_order(field)) > 1
 
 
 def _field_spread(stage: Stage, field: QuestionnaireField, scale: Scale) -> "ScoreSpread | None":

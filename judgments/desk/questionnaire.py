@@ -49,6 +49,8 @@ RESULTS, UNITS = "judgments:results", "judgments:units"
 _LARGEST = 20 << 20
 _NONE = "\N{EN DASH}"
 _ALL_STYLES = "all"
+#: Comparisons in all fields that a page adjusts for style while it is asked for.
+_MOST_ADJUSTED = 50_000
 _SHOWN_REFUSALS = 5
 
 
@@ -181,6 +183,9 @@ def _style_parts(
     links = [(label, f"{address}?style={name}" if name else address) for name, label in words.items()]
     yield Tabs("Adjust for style", words[style if chosen else ""], links)
     if not chosen:
+        return
+    if sum(facts["n"] for facts in preferences.values()) > _MOST_ADJUSTED:
+        yield Note("So many comparisons take a while: give pairs.csv to the command preferences --style.")
         return
     from judgments.questionnaire.report import adjust_for_style, win_rates  # noqa: PLC0415 - loads numpy
 

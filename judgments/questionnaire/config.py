@@ -117,11 +117,11 @@ class QuestionnaireField(Part):
     shortest: int = Field(default=0, ge=0, le=10_000, description="Fewest characters of a text.")
     longest: int = Field(default=2000, ge=1, le=20_000, description="Most characters of a text.")
     per: Repeat = Field(
-        default="", description="Prompt once for each sentence, citation, nugget or turn of the unit."
+        default="", description="Asked once for each sentence, citation, nugget or turn of the unit."
     )
     show_if: Conditions = Field(
         default_factory=dict,
-        description="Prompt only where an earlier field has one of these values: "
+        description="Asked only where an earlier field has one of these values: "
         '{interpretable = ["yes"]} or "interpretable = yes".',
     )
     shuffle: bool = Field(default=False, description="Options in an order of each person's own, by the seed.")

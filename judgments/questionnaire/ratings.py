@@ -24,7 +24,7 @@ from judgments.questionnaire.config import (
     questionnaire_config,
 )
 from judgments.questionnaire.prompts import passes_gold
-from judgments.questionnaire.units import asked_units, name_of
+from judgments.questionnaire.units import asked_units, counted_responses, name_of
 from judgments.selectors.rating_columns import StageRatings, names_of
 from metrics.agreement.scale import Scale
 
@@ -75,7 +75,7 @@ def good_responses(stage: Stage, last: int | None = None) -> QuerySet[UnitRespon
 def spread_of_field(stage: Stage, field: QuestionnaireField) -> "ScoreSpread | None":
     """How far a field's values spread in the two systems with most answers, in steps; None for too little.
 
-    What a person says of the parts of an answer counts as its mean.
+    What a person says of the parts of an answer counts as its mean; what filters removed does not count.
     """
     import numpy as np  # noqa: PLC0415 - start-up does without numpy
 
@@ -84,7 +84,7 @@ def spread_of_field(stage: Stage, field: QuestionnaireField) -> "ScoreSpread | N
 
     steps = {value: step for step, value in enumerate(values_in_order(field), 1)}
     means: dict[str, dict[int, list[int]]] = {}  # in thousandths, for sums are of whole numbers
-    rows = good_responses(stage).filter(unit__candidate__isnull=False)
+    rows = counted_responses(stage).filter(unit__candidate__isnull=False)
     names = ("unit__candidate__system__name", "unit__candidate__query", "values")
     for system, query, values in rows.order_by().values_list(*names).iterator(_CHUNK):
         value = values.get(field.name)

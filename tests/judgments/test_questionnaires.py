@@ -6,7 +6,6 @@ from collections import Counter
 import numpy as np
 import pytest
 from django.contrib.auth.models import User
-from django.core.cache import cache
 from django.urls import reverse
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -465,6 +464,15 @@ def test_a_study_is_planned_by_field(preset, text, researcher, tmp_path, client)
     assert text in client.get(address).content.decode()
 
 
+def test_choices_without_an_order_have_no_means_to_plan_with(researcher, tmp_path, client):
+    study = make_draft_study(write_answers(tmp_path / "a.jsonl"), "likert-aspects", researcher)
+    study.stage.config = {"fields": [_CHOICE]}
+    study.stage.save()
+    client.force_login(researcher)
+    address = reverse("judgments:planning", args=[study.project.slug, study.stage.slug])
+    assert "Nothing to plan" in client.get(address).content.decode()
+
+
 def test_planning_begins_with_the_spread_of_the_stage_itself(researcher, tmp_path, client):
     study = make_study(write_answers(tmp_path / "a.jsonl"), "likert-aspects", researcher, people=3)
     client.force_login(researcher)
@@ -472,7 +480,6 @@ def test_planning_begins_with_the_spread_of_the_stage_itself(researcher, tmp_pat
     before = client.get(address)
     assert "moderate crowd" in before.content.decode()
     answer_all(study.stage, people=3)
-    cache.clear()
     page = client.get(address)
     assert "moderate crowd" not in page.content.decode()
     field = questionnaire_config(study.stage).fields[0]
