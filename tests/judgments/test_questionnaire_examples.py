@@ -18,6 +18,8 @@ from judgments.models import AgreementReport, QuestionnaireUnit, UnitResponse
 from judgments.questionnaire.report import make_report
 from releases.build import release_now
 from releases.options import options_of
+from releases.questionnaires import files_of
+from releases.scope import scope_of
 from tests.judgments.questionnaire_world import answer_all
 
 pytestmark = pytest.mark.django_db
@@ -103,6 +105,11 @@ def test_nuggets_that_people_write_are_those_that_others_find_in_answers(client,
     answer_all(stage, people=2)
     report = make_report(stage, replicates=10)
     assert (report["n_responses"], report["n_units"], len(report["nuggets"]["systems"])) == (18, 9, 3)
+    layouts = files_of(scope_of(stage.project, options_of({}), "default"))
+    [path] = [path for path in layouts if path.startswith("questionnaires/nuggets/lewidi-")]
+    layout = json.loads(layouts[path])
+    assert {"question", "answer"} in [set(item["text"]) for item in layout.values()]
+    assert not any("nugget" in item["text"] for item in layout.values())
     assert "Take the nuggets" not in client.get(page.request["PATH_INFO"]).content.decode()
 
 
